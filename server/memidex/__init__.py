@@ -1,0 +1,3 @@
+"""memidex: see, judge and correct what testing agents learned."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,7 @@
+"""`python -m memidex`."""
+
+import sys
+
+from memidex.cli.main import main
+
+sys.exit(main())
