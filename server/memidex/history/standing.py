@@ -1,0 +1,279 @@
+"""From a log to what is believed: which events count, the counts, the status and the window of validity.
+
+One pure function of (record, log): the order of lines in the file and lines that git merged in twice change nothing
+(contract, sections 5 and 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from memidex.history import trust as sums
+from memidex.records.memidex.read import Log
+from memidex.records.memidex.values import Event, Record
+from memidex.records.memidex.vocabulary import EVENT_RANK, PROMOTABLE_KINDS
+
+Status = Literal["candidate", "active", "superseded", "deprecated"]
+EPOCH = datetime(1, 1, 1, tzinfo=UTC)
+
+
+class Standing(Struct, frozen=True, gc=False, array_like=True):
+    """What a log says of its record. Everything here is worked out; nothing of it is stored in a bundle."""
+
+    status: Status = "candidate"
+    confirmed: int = 0
+    contradicted: int = 0
+    helpful: int = 0
+    harmful: int = 0
+    origin: Literal["user", "agent-verified"] = "agent-verified"
+    last_confirmed: int | None = None
+    """The ordinal of the last live confirmation."""
+    valid_to: int | None = None
+    """The first ordinal at which the record no longer holds; None while it does."""
+    by: str | None = None
+    """Of a superseded record the successor that its event names."""
+    reason: str | None = None
+    """Of a deprecated record why: rejected, forgotten or retired."""
+    ended_by: str | None = None
+    """The origin of the event that made it superseded or deprecated."""
+    path: str | None = None
+    """Of a promoted record the path of the promotion."""
+    person_deprecated: bool = False
+    """Whether a person, at any time and not taken back, deprecated it."""
+
+    @property
+    def trust(self) -> Fraction:
+        return sums.trust(self.confirmed, self.contradicted, self.helpful, self.harmful, self.origin)
+
+    @property
+    def arithmetic(self) -> str:
+        return sums.arithmetic(self.confirmed, self.contradicted, self.helpful, self.harmful, self.origin)
+
+    @property
+    def live(self) -> bool:
+        """Neither superseded nor deprecated."""
+        return self.status in ("candidate", "active")
+
+
+class Step(NamedTuple):
+    """One event of a log, in reading order, with what it did."""
+
+    event: Event
+    identity: str
+    line: int
+    live: bool
+    effective: bool
+    """Whether it counted: live, and allowed by the state it met."""
+    trust: Fraction
+    """Trust after it."""
+    status: Status
+    """Status after it."""
+    why: str
+    """Why it did not count; empty where it did."""
+
+
+def reading_order(log: Log) -> list[int]:
+    """The indexes of the log's events in reading order, repeated ones left out (contract, section 5)."""
+    events, identities = log.events, log.identities
+    first: dict[str, int] = {}
+    for index, identity in enumerate(identities):
+        kept = first.setdefault(identity, index)
+        # Two writers may have used one id for two events: whichever sorts first counts, wherever its line stands.
+        if kept != index and content(events[index]) < content(events[kept]):
+            first[identity] = index
+    return sorted(first.values(), key=lambda index: order_key(events[index], identities[index]))
+
+
+def order_key(event: Event, identity: str) -> tuple[int, datetime, int, str]:
+    return event.ordinal, event.at or EPOCH, EVENT_RANK[event.type], identity
+
+
+def content(event: Event) -> str:
+    return repr(event)
+
+
+def counts_for_nothing(log: Log, order: Sequence[int]) -> frozenset[str]:
+    """The identities of the events that live `retracted` and `overturned` events name.
+
+    An event is live when no live event takes it back, so a retraction can itself be retracted; of two that take each
+    other back the later one stays.
+    """
+    takers: dict[str, list[str]] = {}
+    takes: dict[str, list[str]] = {}
+    for index in order:
+        event = log.events[index]
+        if event.type == "retracted":
+            named = event.retracts or ()
+        elif event.type == "overturned" and event.origin == "user":  # only a person may (MX212)
+            named = (event.overturns,) if event.overturns else ()
+        else:
+            continue
+        identity = log.identities[index]
+        takes[identity] = [name for name in named if name != identity]
+        for name in takes[identity]:
+            takers.setdefault(name, []).append(identity)
+    if not takes:
+        return frozenset()
+    waiting = {name: len(takers.get(name, ())) for name in takes}
+    alive: dict[str, bool] = {}
+    ready = [name for name, count in waiting.items() if count == 0]
+    undecided = list(takes)  # in reading order; the last one wins a circle
+    dead: set[str] = set()
+
+    def settle(name: str, *, is_alive: bool) -> None:
+        alive[name] = is_alive
+        for target in takes[name]:
+            if is_alive:
+                dead.add(target)
+                if target in waiting and target not in alive:
+                    settle_later.append((target, False))
+            elif target in waiting and target not in alive:
+                waiting[target] -= 1
+                if waiting[target] == 0:
+                    settle_later.append((target, True))
+
+    settle_later: list[tuple[str, bool]] = [(name, True) for name in ready]
+    while True:
+        while settle_later:
+            name, is_alive = settle_later.pop()
+            if name not in alive:
+                settle(name, is_alive=is_alive)
+        while undecided and undecided[-1] in alive:
+            undecided.pop()
+        if not undecided:
+            return frozenset(dead)
+        settle_later.append((undecided.pop(), True))
+
+
+def standing(record: Record, log: Log, as_of: int | None = None) -> Standing:
+    """The standing after all events, or after those with a `buildOrdinal` up to `as_of`.
+
+    Linear in the log but for the sort, which meets a log in its order already.
+    """
+    log = up_to(log, as_of)
+    events, identities = log.events, log.identities
+    kinds = [event.type for event in events]
+    plain = "retracted" not in kinds and "overturned" not in kinds and len(set(identities)) == len(identities)
+    if plain:
+        dead: frozenset[str] = frozenset()
+        order: Sequence[int] = range(len(events)) if in_order(events) else reading_order(log)
+    else:
+        order = reading_order(log)
+        dead = counts_for_nothing(log, order)
+
+    status: Status = "candidate"
+    confirmed = contradicted = helpful = harmful = 0
+    last_confirmed = valid_to = by = reason = ended_by = path = None
+    person_deprecated = False
+    promotable = record.kind in PROMOTABLE_KINDS
+    for index in order:
+        if dead and identities[index] in dead:
+            continue
+        event, kind = events[index], kinds[index]
+        if kind == "confirmed":
+            confirmed += 1
+            last_confirmed = event.ordinal
+        elif kind == "helpful":
+            helpful += 1
+        elif kind == "contradicted":
+            contradicted += 1
+        elif kind == "harmful":
+            harmful += 1
+        elif kind == "promoted":
+            if promotable and status == "candidate":
+                status, path = "active", event.path
+        elif kind == "superseded":
+            if status in ("candidate", "active"):
+                status, by, ended_by = "superseded", event.by, event.origin
+            if valid_to is None:
+                valid_to = event.ordinal
+        elif kind == "deprecated":
+            if status != "deprecated":
+                status, reason, ended_by = "deprecated", event.reason, event.origin
+                person_deprecated = person_deprecated or event.origin == "user"
+            if valid_to is None:
+                valid_to = event.ordinal
+        elif kind == "window-close" and valid_to is None:
+            valid_to = event.ordinal
+    return Standing(
+        status, confirmed, contradicted, helpful, harmful, record.origin, last_confirmed, valid_to, by, reason, ended_by,
+        path, person_deprecated,
+    )  # fmt: skip
+
+
+def up_to(log: Log, as_of: int | None) -> Log:
+    """The log as it was at build `as_of`: the events with an ordinal up to it."""
+    if as_of is None:
+        return log
+    kept = [index for index, event in enumerate(log.events) if event.ordinal <= as_of]
+    return Log(
+        tuple(log.events[index] for index in kept),
+        tuple(log.lines[index] for index in kept),
+        tuple(log.identities[index] for index in kept),
+    )
+
+
+def in_order(events: Sequence[Event]) -> bool:
+    """Whether the events of a log without repeats surely stand in reading order already: a cheap test that may say no."""
+    before_ordinal, before_at = -1, EPOCH
+    for event in events:
+        at = event.at or EPOCH
+        if event.ordinal < before_ordinal or (event.ordinal == before_ordinal and at <= before_at):
+            return False
+        before_ordinal, before_at = event.ordinal, at
+    return True
+
+
+def timeline(record: Record, log: Log, as_of: int | None = None) -> list[Step]:
+    """Every event in reading order with the trust and status after it, and why it did not count where it did not."""
+    log = up_to(log, as_of)
+    order = reading_order(log)
+    dead = counts_for_nothing(log, order)
+    steps: list[Step] = []
+    status: Status = "candidate"
+    counts = {"confirmed": 0, "contradicted": 0, "helpful": 0, "harmful": 0}
+    for index in order:
+        event, identity = log.events[index], log.identities[index]
+        why = "taken back by a later event" if identity in dead else not_allowed(event, status, record)
+        if not why:
+            if event.type in counts:
+                counts[event.type] += 1
+            status = after(event, status)
+        steps.append(
+            Step(event, identity, log.lines[index], identity not in dead, not why, sums.trust(**counts, origin=record.origin), status, why)
+        )
+    return steps
+
+
+def not_allowed(event: Event, status: Status, record: Record) -> str:
+    """Why an event has no effect on a record of this status; empty where it has one."""
+    match event.type:
+        case "promoted" if record.kind not in PROMOTABLE_KINDS:
+            return f"a {record.kind or 'record of no known kind'} cannot become active"
+        case "promoted" if status != "candidate":
+            return f"only a candidate can be promoted, and it was {status}"
+        case "superseded" if status not in ("candidate", "active"):
+            return f"only a candidate or active record can be superseded, and it was {status}"
+        case "deprecated" if status == "deprecated":
+            return "it was deprecated already"
+        case "overturned" if event.origin != "user":
+            return "only a person may overturn"
+        case _:
+            return ""
+
+
+def after(event: Event, status: Status) -> Status:
+    match event.type:
+        case "promoted":
+            return "active"
+        case "superseded":
+            return "superseded"
+        case "deprecated":
+            return "deprecated"
+        case _:
+            return status

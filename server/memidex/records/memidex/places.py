@@ -1,0 +1,419 @@
+"""Where a value stands in its file: JSON and YAML trees with spans, and the layout of `record.md`.
+
+Values are read without spans, since a healthy file needs none; this finds the span of a place afterwards, when a
+finding, a hover or an edit asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from json.decoder import scanstring  # the C scanner of the standard library, where it was built
+from typing import Any, Literal, NamedTuple
+
+from memidex.text import NOWHERE, Source, Span
+
+MAX_DEPTH = 64
+MAX_YAML_NODES = 20_000
+
+Path = tuple[str | int, ...]
+
+
+class Place(NamedTuple):
+    """A value, by the member names and indexes that lead to it, or the key it is filed under.
+
+    In a `.jsonl` file the path starts with the line's number from 0. In `record.md` it starts with the name of a field,
+    with `## Name` for a section (key: its heading, value: its text), or with `---` (value: the whole frontmatter,
+    key: its opening line).
+    """
+
+    path: Path = ()
+    part: Literal["value", "key"] = "value"
+
+
+At = Place | Span
+
+
+@dataclass(slots=True)
+class Node:
+    """A value with its span; of an object also its members, of a list its items."""
+
+    value: Any
+    span: Span
+    members: dict[str, tuple[Span, Node]] = field(default_factory=dict[str, "tuple[Span, Node]"])
+    items: list[Node] = field(default_factory=list["Node"])
+    repeated: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
+    """Keys that stand a second time, at that place; the last one's value counts."""
+
+    def get(self, path: Path) -> Node | None:
+        node: Node | None = self
+        for step in path:
+            if node is None:
+                return None
+            if isinstance(step, int):
+                node = node.items[step] if 0 <= step < len(node.items) else None
+            else:
+                member = node.members.get(step)
+                node = member[1] if member else None
+        return node
+
+    def span_of(self, place: Place) -> Span:
+        """The span of a place; of one that is not there, the nearest value around it."""
+        if place.part == "key" and place.path:
+            around = self.get(place.path[:-1])
+            if around and place.path[-1] in around.members:
+                return around.members[str(place.path[-1])][0]
+        path = place.path
+        while path:
+            node = self.get(path)
+            if node:
+                return node.span
+            path = path[:-1]
+        return self.span
+
+    def at(self, offset: int) -> Place | None:
+        """The innermost key or value that a cursor at `offset` touches."""
+        if not self.span.holds(offset):
+            return None
+        for name, (key, node) in self.members.items():
+            if key.holds(offset):
+                return Place((name,), "key")
+            inner = node.at(offset)
+            if inner:
+                return Place((name, *inner.path), inner.part)
+        for index, node in enumerate(self.items):
+            inner = node.at(offset)
+            if inner:
+                return Place((index, *inner.path), inner.part)
+        return Place()
+
+    def walk(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+        yield path, self
+        for name, (_, node) in self.members.items():
+            yield from node.walk((*path, name))
+        for index, node in enumerate(self.items):
+            yield from node.walk((*path, index))
+
+
+class Unreadable(Exception):
+    """Text that is not of its language, and the offset where that shows."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+BLANK = re.compile(r"[ \t\n\r]*")
+SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def whole(string: str) -> str:
+    """The text with lone surrogates, which no encoder takes, replaced one for one."""
+    return SURROGATE.sub("\ufffd", string)
+
+
+def json_tree(string: str, start: int = 0, end: int | None = None) -> Node:
+    """The one JSON value of `string[start:end]` (RFC 8259) with the spans of all its parts; raises `Unreadable`."""
+    limit = len(string) if end is None else end
+    node, at = json_value(string, skip(string, start), limit, 0)
+    at = skip(string, at)
+    if at < limit:
+        raise Unreadable("more text after the end of the JSON value", at)
+    return node
+
+
+def skip(string: str, at: int) -> int:
+    blank = BLANK.match(string, at)
+    return blank.end() if blank else at
+
+
+def json_value(string: str, at: int, limit: int, depth: int) -> tuple[Node, int]:
+    if at >= limit:
+        raise Unreadable("the JSON ends where a value should stand", limit)
+    if depth > MAX_DEPTH:
+        raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", at)
+    first = string[at]
+    if first == "{":
+        return json_object(string, at, limit, depth)
+    if first == "[":
+        return json_list(string, at, limit, depth)
+    if first == '"':
+        value, after = json_string(string, at, limit)
+        return Node(value, Span(at, after)), after
+    scalar = SCALAR.match(string, at, limit)
+    if not scalar:
+        raise Unreadable("not a JSON value", at)
+    text = scalar.group()
+    if len(text) > 4000:
+        raise Unreadable("a number of more than 4000 digits", at)
+    return Node(json.loads(text), Span(at, scalar.end())), scalar.end()
+
+
+def json_string(string: str, at: int, limit: int) -> tuple[str, int]:
+    try:
+        value, after = scanstring(string, at + 1, True)
+    except json.JSONDecodeError as error:
+        raise Unreadable(error.msg[:1].lower() + error.msg[1:], min(error.pos, limit)) from None
+    if after > limit:
+        raise Unreadable("a string that is not closed", at)
+    return whole(value), after
+
+
+def json_object(string: str, at: int, limit: int, depth: int) -> tuple[Node, int]:
+    node = Node({}, NOWHERE)
+    start, at = at, skip(string, at + 1)
+    closed = string.startswith("}", at)
+    while not closed:
+        if at >= limit or string[at] != '"':
+            raise Unreadable("a member's name in double quotes should stand here", min(at, limit))
+        name, after = json_string(string, at, limit)
+        key = Span(at, after)
+        at = skip(string, after)
+        if at >= limit or string[at] != ":":
+            raise Unreadable("a colon should stand here", min(at, limit))
+        child, at = json_value(string, skip(string, at + 1), limit, depth + 1)
+        if name in node.members:
+            node.repeated.append((name, key))
+        node.members[name] = (key, child)
+        node.value[name] = child.value
+        at, closed = separator(string, at, limit, "}")
+    node.span = Span(start, at + 1)
+    return node, at + 1
+
+
+def json_list(string: str, at: int, limit: int, depth: int) -> tuple[Node, int]:
+    node = Node([], NOWHERE)
+    start, at = at, skip(string, at + 1)
+    closed = string.startswith("]", at)
+    while not closed:
+        child, at = json_value(string, at, limit, depth + 1)
+        node.items.append(child)
+        node.value.append(child.value)
+        at, closed = separator(string, at, limit, "]")
+    node.span = Span(start, at + 1)
+    return node, at + 1
+
+
+def separator(string: str, at: int, limit: int, closing: str) -> tuple[int, bool]:
+    """After a member: the start of the next one, or the closing bracket and True."""
+    at = skip(string, at)
+    if at < limit and string[at] == closing:
+        return at, True
+    if at >= limit or string[at] != ",":
+        raise Unreadable(f"a comma or {closing} should stand here", min(at, limit))
+    return skip(string, at + 1), False
+
+
+# YAML -----------------------------------------------------------------------------------------------------------------
+
+
+def yaml_tree(string: str, start: int, end: int) -> Node:
+    """The YAML mapping of `string[start:end]` with spans; raises `Unreadable`.
+
+    Values are python-frontmatter's, so PyYAML's safe ones; aliases that expand too far are refused before anything
+    walks them.
+    """
+    import frontmatter
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = whole(string[start:end])
+    try:
+        root = yaml.compose(text, Loader=loader)
+        bound_yaml(root, start)
+        value = frontmatter.YAMLHandler().load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        offset = start + min(mark.index if mark else 0, len(text))
+        raise Unreadable(error.problem or error.context or "not YAML", offset) from None
+    except yaml.reader.ReaderError as error:
+        raise Unreadable(f"a character YAML does not allow: {error.reason}", start + min(error.position, len(text))) from None
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError, OverflowError) as error:
+        raise Unreadable(f"not YAML: {type(error).__name__}", start) from None
+    if not isinstance(root, yaml.MappingNode) or not isinstance(value, dict):
+        raise Unreadable("the frontmatter is not a mapping of fields to values", start)
+    node = yaml_node(root, value, start, text, 0)
+    node.span = Span(start, end)
+    return node
+
+
+def bound_yaml(root: Any, start: int) -> None:
+    """Refuse a tree whose aliases, written out, make a circle, go too deep or hold too many values."""
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+
+    def size(node: Any, depth: int) -> int:
+        key = id(node)
+        if key in sizes:
+            return sizes[key]
+        if key in open_nodes:
+            raise Unreadable("an alias that holds itself", start + node.start_mark.index)
+        if depth > MAX_DEPTH:
+            raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", start + node.start_mark.index)
+        open_nodes.add(key)
+        children = node.value if isinstance(node.value, list) else ()
+        total = 1
+        for child in children:
+            for part in child if isinstance(child, tuple) else (child,):
+                total += size(part, depth + 1)
+                if total > MAX_YAML_NODES:
+                    raise Unreadable(f"aliases that expand to more than {MAX_YAML_NODES} values", start + node.start_mark.index)
+        open_nodes.discard(key)
+        sizes[key] = total
+        return total
+
+    if root is not None:
+        size(root, 0)
+
+
+def yaml_node(yaml_value: Any, value: Any, start: int, text: str, depth: int) -> Node:
+    first, last = yaml_value.start_mark.index, yaml_value.end_mark.index
+    span = Span(start + first, start + first + len(text[first:last].rstrip()))
+    node = Node(plain(value), span)
+    if yaml_value.id == "mapping" and isinstance(value, dict):
+        for key, child in yaml_value.value:
+            name = str(key.value) if key.id == "scalar" else "?"
+            place = Span(start + key.start_mark.index, start + key.end_mark.index)
+            if name in node.members:
+                node.repeated.append((name, place))
+            node.members[name] = (place, yaml_node(child, plain_member(value, name), start, text, depth + 1))
+    elif yaml_value.id == "sequence" and isinstance(value, list):
+        node.items = [
+            yaml_node(child, item, start, text, depth + 1) for child, item in zip(yaml_value.value, value, strict=False)
+        ]
+    return node
+
+
+def plain_member(value: dict[Any, Any], name: str) -> Any:
+    return next((item for key, item in value.items() if str(key) == name), None)
+
+
+def plain(value: Any) -> Any:
+    """A YAML value as JSON has it: keys are text, and what JSON has no form for stays what it is."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list):
+        return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+# record.md ------------------------------------------------------------------------------------------------------------
+
+HEADING = re.compile(r"^##[ \t]+(.*?)[ \t]*$")
+FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+FIELD = re.compile(r"^([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+|$)")
+
+
+@dataclass(slots=True)
+class Section:
+    name: str
+    heading: Span
+    text: Span
+    """Without the blank lines around it."""
+
+
+@dataclass(slots=True)
+class Layout:
+    """Where the parts of a `record.md` stand."""
+
+    opening: Span
+    closing: Span
+    """The closing `---`; of a file that has none, the empty stretch at its end."""
+    front: Node
+    sections: list[Section]
+    unreadable: Unreadable | None = None
+    body: Span = NOWHERE
+
+    def section(self, name: str) -> Section | None:
+        return next((section for section in self.sections if section.name.lower() == name.lower()), None)
+
+    def span_of(self, place: Place) -> Span:
+        """The span of a place; see `Place` for how a path starts."""
+        if not place.path or place.path[0] == "---":
+            return self.opening if place.part == "key" or not place.path else Span(self.opening.start, self.closing.end)
+        head = place.path[0]
+        if isinstance(head, str) and head.startswith("## "):
+            section = self.section(head[3:])
+            if not section:
+                return self.closing
+            return section.heading if place.part == "key" else section.text
+        if head not in self.front.members:
+            return self.opening
+        return self.front.span_of(place)
+
+
+def layout(source: Source) -> Layout:
+    """The layout of a `record.md`; never raises, whatever the text."""
+    string = source.string
+    first = source.line_span(0)
+    lines = len(source.line_starts)
+    if source[first].rstrip() != "---":
+        return Layout(
+            first, first, Node({}, first), sections(source, 0), Unreadable("the file does not start with `---`", 0), Span(0, len(string))
+        )
+    close = next((line for line in range(1, lines) if source.line_text(line).rstrip() == "---"), None)
+    if close is None:
+        end = Span(len(string), len(string))
+        return Layout(first, end, Node({}, first), [], Unreadable("the frontmatter is not closed by a second `---`", 0), end)
+    closing = source.line_span(close)
+    start = source.line_starts[1]
+    body = Span(min(closing.end + 1, len(string)), len(string))
+    try:
+        front = front_tree(source, 1, close) or yaml_tree(string, start, closing.start)
+        problem = None
+    except Unreadable as error:
+        front, problem = Node({}, Span(start, closing.start)), error
+    return Layout(first, closing, front, sections(source, close + 1), problem, body)
+
+
+def front_tree(source: Source, first: int, after: int) -> Node | None:
+    """The frontmatter where every line is `key: JSON`, as we write it; None where any is not."""
+    node = Node({}, Span(source.line_starts[first], source.line_starts[after]))
+    for line in range(first, after):
+        span = source.line_span(line)
+        text = source[span]
+        match = FIELD.match(text)
+        if not match:
+            return None
+        try:
+            child = json_tree(source.string, span.start + match.end(), span.end)
+        except Unreadable:
+            return None
+        name = match.group(1)
+        key = Span(span.start, span.start + len(name))
+        if name in node.members:
+            node.repeated.append((name, key))
+        node.members[name] = (key, child)
+        node.value[name] = child.value
+    return node
+
+
+def sections(source: Source, first: int) -> list[Section]:
+    found: list[Section] = []
+    fence = ""
+    for line in range(first, len(source.line_starts)):
+        text = source.line_text(line)
+        mark = FENCE.match(text)
+        if mark:
+            if not fence:
+                fence = mark.group(1)
+            elif mark.group(1).startswith(fence) and not text.strip().strip(fence[0]):
+                fence = ""
+        heading = None if fence else HEADING.match(text)
+        if heading:
+            span = source.line_span(line)
+            found.append(Section(heading.group(1), span, Span(span.end, len(source))))
+    for index, section in enumerate(found):
+        end = found[index + 1].heading.start if index + 1 < len(found) else len(source)
+        text = source.string[section.heading.end : end]
+        lead = len(text) - len(text.lstrip())
+        stripped = text.strip()
+        start = section.heading.end + lead if stripped else section.heading.end
+        section.text = Span(start, start + len(stripped))
+    return found
