@@ -43,6 +43,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any, BinaryIO, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
@@ -163,7 +164,7 @@ class Message(msgspec.Struct, gc=False):
     """The outermost object of a message; what it holds stays bytes until wanted."""
 
     jsonrpc: str = ""
-    id: int | str | None | UnsetType = UNSET
+    id: int | str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: Raw | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
@@ -181,7 +182,7 @@ class Sync(msgspec.Struct, gc=False, rename="camel"):
     """The params of the four notifications that keep documents."""
 
     text_document: TextDocument
-    content_changes: list[Change] = []  # noqa: RUF012 - msgspec copies it
+    content_changes: list[Change] = []  # msgspec copies it
 
 
 decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
@@ -202,19 +203,12 @@ def read_message(body: bytes) -> Message:
     except msgspec.DecodeError as error:
         # msgspec refuses a lone surrogate, which is JSON and which an editor sends when half a character is typed.
         try:
-            plain = json.loads(body, parse_constant=refuse_constant)
-            return decode_message(json.dumps(plain).encode("ascii")) if b"\\u" not in body else lone_surrogates(plain)
+            plain: object = json.loads(body, parse_constant=refuse_constant)
         except (ValueError, RecursionError):
             raise JsonRpcParseError(f"Parse Error: {error}") from error
-
-
-def lone_surrogates(plain: object) -> Message:
-    """A message, each surrogate without its half replaced by U+FFFD, as every encoder of UTF-8 does."""
-    text = json.dumps(plain, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    try:
-        return decode_message(text.encode("utf-8"))
-    except msgspec.ValidationError as error:
-        raise JsonRpcInvalidRequest(f"Invalid Request: {error}") from error
+        # As every encoder of UTF-8 does, U+FFFD for it; both are one unit of UTF-16, so no column moves.
+        text = json.dumps(plain, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return read_message(text.encode("utf-8"))
 
 
 TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"|[\[\]{}:]|-?\d+')
@@ -513,10 +507,11 @@ class Wire(LanguageServerProtocol):
         self._background: set[asyncio.Task[None]] = set()
         self._asked: dict[Id, tuple[str, Future[Any]]] = {}
         self._numbers = count(1)
-        for method in list(self.fm.builtin_features):
-            if method.startswith("notebookDocument/") or method == types.INITIALIZED:
-                del self.fm.builtin_features[method]
-        builtin: dict[str, Callable[[Any], Any]] = {
+        # pygls' own tables, which it does not type.
+        self._features = cast(dict[str, Callable[[Any], Any]], self.fm.features)
+        self._builtin = cast(dict[str, Callable[[Any], Any]], self.fm.builtin_features)
+        self._commands = cast(dict[str, Callable[..., Any]], self.fm.commands)
+        self._builtin |= {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
             types.EXIT: self._exit,
@@ -531,8 +526,10 @@ class Wire(LanguageServerProtocol):
             types.TEXT_DOCUMENT_DID_CLOSE: self._did_close,
             types.TEXT_DOCUMENT_DID_SAVE: self._did_save,
         }
-        for method, handler in (*builtin.items(), *self._sync.items()):
-            self.fm.add_builtin_feature(method, handler)
+        self._builtin |= self._sync  # where the builder of capabilities finds them
+
+    def _register_builtin_features(self) -> None:
+        """None of pygls' own, which keep `pygls.workspace`: ours follow at the end of `__init__`."""
 
     # Coming and going
 
@@ -644,7 +641,7 @@ class Wire(LanguageServerProtocol):
             raise JsonRpcServerNotInitialized("Server not initialized")
         if self.state == "initializing":
             raise JsonRpcServerNotInitialized("Server not initialized")
-        handler = self.fm.builtin_features.get(method) or self.fm.features.get(method)
+        handler = self._builtin.get(method) or self._features.get(method)
         if handler is None:
             raise JsonRpcMethodNotFound.of(method)
         return handler
@@ -656,9 +653,9 @@ class Wire(LanguageServerProtocol):
         try:
             if (keep := self._sync.get(method)) is not None:
                 keep(self._decode_sync(message.params))
-                handler = self.fm.features.get(method)
+                handler = self._features.get(method)
             else:
-                handler = self.fm.builtin_features.get(method) or self.fm.features.get(method)
+                handler = self._builtin.get(method) or self._features.get(method)
             if handler is None:
                 return False
             outcome = self._call(handler, self._params(method, message.params))
@@ -875,23 +872,17 @@ class Wire(LanguageServerProtocol):
             if wanted is not None:
                 whole: Any = self._converter.structure({"id": number, "jsonrpc": "2.0", "result": result}, wanted)
                 result = whole.result
+            settle = partial(future.set_result, result)
         except Exception as error:
-            failure = error
-        else:
-            failure = None
-        try:
-            if failure is not None:
-                future.set_exception(failure)
-            else:
-                future.set_result(result)
-        except InvalidStateError:
-            pass  # whoever asked does not wait any more
+            settle = partial(future.set_exception, error)
+        with suppress(InvalidStateError):  # when whoever asked does not wait any more
+            settle()
 
     # What the protocol itself defines
 
     async def _user(self, method: str, params: Any) -> None:
         """Run what was registered for a method that we answer ourselves."""
-        if (handler := self.fm.features.get(method)) is not None:
+        if (handler := self._features.get(method)) is not None:
             outcome = self._call(handler, params)
             if inspect.isawaitable(outcome):
                 await outcome
@@ -923,9 +914,9 @@ class Wire(LanguageServerProtocol):
         await self._user(types.INITIALIZE, params)
         self.server_capabilities = ServerCapabilitiesBuilder(
             params.capabilities,
-            {*self.fm.features, *self.fm.builtin_features},
-            self.fm.feature_options,
-            list(self.fm.commands),
+            {*self._features, *self._builtin},
+            cast(dict[str, Any], self.fm.feature_options),
+            list(self._commands),
             types.TextDocumentSyncKind.Incremental,
             None,
             types.PositionEncodingKind(self.documents.encoding),
@@ -954,7 +945,7 @@ class Wire(LanguageServerProtocol):
             self.end(code)
 
     async def _execute_command(self, params: types.ExecuteCommandParams) -> Any:
-        handler = self.fm.commands.get(params.command)
+        handler = self._commands.get(params.command)
         if handler is None:
             raise JsonRpcInvalidParams(f"Invalid Params: no command {params.command!r}")
         try:
