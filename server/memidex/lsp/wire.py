@@ -48,7 +48,6 @@ from functools import partial
 from itertools import count
 from typing import Any, BinaryIO, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-import attrs
 import cattrs
 import msgspec
 from lsprotocol import converters, types
@@ -65,7 +64,7 @@ from pygls.exceptions import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.feature_manager import is_thread_function
+from pygls.feature_manager import is_thread_function  # pyright: ignore[reportUnknownVariableType] - pygls is half typed
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import _prepare_command_arguments  # pyright: ignore[reportPrivateUsage]
@@ -319,14 +318,20 @@ class SocketInlet(Inlet):
     def __init__(self, wire: Wire, listening: Callable[[], asyncio.Server]) -> None:
         super().__init__(wire)
         self._listening = listening
+        self._refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if self._wire.outlet is not None:
+        self._refused = self._wire.outlet is not None
+        if self._refused:
             cast(asyncio.Transport, transport).abort()
             return
         super().connection_made(transport)
         self._wire.outlet = cast(asyncio.Transport, transport)
         self._listening().close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._refused:
+            super().connection_lost(exc)
 
 
 def is_pipe(descriptor: int) -> bool:
@@ -487,7 +492,7 @@ State = Literal["created", "initializing", "running", "shut down"]
 class Wire(LanguageServerProtocol):
     """One client's session: the gate, dispatch, answers, requests of our own."""
 
-    _server: Server
+    _server: Server  # pyright: ignore[reportIncompatibleVariableOverride] - pygls assigns what it is given
 
     def __init__(self, server: Server, converter: cattrs.Converter) -> None:
         super().__init__(server, converter)
@@ -508,9 +513,9 @@ class Wire(LanguageServerProtocol):
         self._asked: dict[Id, tuple[str, Future[Any]]] = {}
         self._numbers = count(1)
         # pygls' own tables, which it does not type.
-        self._features = cast(dict[str, Callable[[Any], Any]], self.fm.features)
-        self._builtin = cast(dict[str, Callable[[Any], Any]], self.fm.builtin_features)
-        self._commands = cast(dict[str, Callable[..., Any]], self.fm.commands)
+        self._features = cast(dict[str, Callable[[Any], Any]], self.fm.features)  # pyright: ignore[reportUnknownMemberType]
+        self._builtin = cast(dict[str, Callable[[Any], Any]], self.fm.builtin_features)  # pyright: ignore[reportUnknownMemberType]
+        self._commands = cast(dict[str, Callable[..., Any]], self.fm.commands)  # pyright: ignore[reportUnknownMemberType]
         self._builtin |= {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
@@ -907,7 +912,8 @@ class Wire(LanguageServerProtocol):
         self.trace = params.trace or types.TraceValue.Off
         general = params.capabilities.general
         offered = (general.position_encodings if general else None) or ()
-        self.documents.encoding = next((one for one in PREFERRED if one in offered), "utf-16")
+        agreed = [encoding for encoding in PREFERRED if encoding in offered]
+        self.documents.encoding = agreed[0] if agreed else "utf-16"
         self.folders = {folder.uri: folder for folder in params.workspace_folders or ()}
         if not self.folders and params.root_uri:
             self.folders[params.root_uri] = types.WorkspaceFolder(params.root_uri, "")
@@ -915,7 +921,7 @@ class Wire(LanguageServerProtocol):
         self.server_capabilities = ServerCapabilitiesBuilder(
             params.capabilities,
             {*self._features, *self._builtin},
-            cast(dict[str, Any], self.fm.feature_options),
+            cast(dict[str, Any], self.fm.feature_options),  # pyright: ignore[reportUnknownMemberType]
             list(self._commands),
             types.TextDocumentSyncKind.Incremental,
             None,
@@ -961,7 +967,8 @@ class Wire(LanguageServerProtocol):
         await self._user(types.SET_TRACE, params)
 
     async def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
-        if (future := self.progress.tokens.get(params.token)) is not None:
+        tokens = cast(dict[types.ProgressToken, Future[Any]], self.progress.tokens)  # pyright: ignore[reportUnknownMemberType]
+        if (future := tokens.get(params.token)) is not None:
             future.cancel()
         await self._user(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, params)
 
@@ -1000,7 +1007,7 @@ def in_json(value: Any) -> Any:
     """What msgspec does not know how to write."""
     if type(value) is Raw:
         return json.loads(bytes(value))
-    if attrs.has(type(value)):
+    if hasattr(value, "__attrs_attrs__"):
         return SPARE.unstructure(value)
     raise TypeError(f"{type(value).__name__} cannot be sent")
 
@@ -1016,10 +1023,10 @@ def nothing(_: object) -> None:
 class Server(LanguageServer):
     """A language server on `Wire`; features and commands are registered as with pygls."""
 
-    protocol: Wire
+    protocol: Wire  # pyright: ignore[reportIncompatibleVariableOverride] - as `protocol_cls` says
 
     def __init__(self, name: str, version: str) -> None:
-        super().__init__(name, version, protocol_cls=Wire, converter_factory=converter)
+        super().__init__(name, version, protocol_cls=Wire, converter_factory=converter)  # pyright: ignore[reportUnknownMemberType]
         self.amend_capabilities: Callable[[types.ServerCapabilities], object] = nothing
         """Called with the capabilities as built, to set what the builder misses."""
         self.on_document_open: Callable[[str], object] = nothing

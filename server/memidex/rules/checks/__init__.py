@@ -1,1 +1,1 @@
-"""."""
+"""One rule a module; its docstring is its page."""

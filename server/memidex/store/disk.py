@@ -1,0 +1,336 @@
+"""The one module that touches files: finding roots, reading bundles, stamps that tell a change, and machine-local state.
+
+Errors of the world are answered where they concern one file (a `Fault`, which a rule reports) and raised as `OSError`
+where the root itself cannot be read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memidex.records.memidex.bundle import Fault
+from memidex.records.memidex.vocabulary import FILES, MAX_FILE_SIZE
+
+# Not following a link and not waiting for a pipe's other end cost nothing where they are asked for at opening.
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+TOP = frozenset(name for name in FILES if "/" not in name)
+EVIDENCE = frozenset(name.removeprefix("evidence/") for name in FILES if name.startswith("evidence/"))
+NAMES = {name: name for name in FILES}
+SHAPES: dict[tuple[str, ...], tuple[str, ...]] = {}
+"""The few sets of file names that bundles have, each kept once."""
+UNSEARCHED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", ".memidex", ".tox", ".cache"})
+MAX_SEARCHED = 100_000
+"""Folders looked at for roots: a workspace at someone's home ends the search instead of the machine."""
+STATE = ".memidex"
+
+
+class Stamp(NamedTuple):
+    """What tells that a bundle changed: for its two folders and each file (mtime, ctime, size, inode).
+
+    ctime is there for a write that puts the mtime back, as archive tools do.
+    """
+
+    names: tuple[str, ...]
+    numbers: bytes
+
+
+class Contents(NamedTuple):
+    """The files of a bundle's folder as they are on disk."""
+
+    files: dict[str, bytes]
+    others: tuple[str, ...]
+    faults: dict[str, Fault]
+    stamp: Stamp
+
+
+def read(directory: str, root: str) -> Contents | None:
+    """The files of one bundle; None where the folder is not there."""
+    files: dict[str, bytes] = {}
+    faults: dict[str, Fault] = {}
+    others: list[str] = []
+    try:
+        numbers = folder_numbers(directory)
+        names = os.listdir(directory)
+    except OSError:
+        return None
+    wanted = [name for name in names if name in TOP]
+    evidence: list[str] = []
+    if "evidence" in names:
+        folder = f"{directory}/evidence"
+        try:
+            evidence = os.listdir(folder)
+            if os.path.islink(folder):
+                leaving = leaves(folder, root)
+                if leaving:
+                    faults["evidence"] = leaving
+                    evidence = []
+        except OSError as error:
+            faults["evidence"] = fault(folder, error, root) or Fault("unreadable", str(error.strerror))
+        wanted += [f"evidence/{name}" for name in evidence if name in EVIDENCE]
+    if len(wanted) < len(names) + len(evidence) - 1:
+        others = [
+            *(name for name in names if name not in TOP and name not in ("evidence", "artifacts")),
+            *(f"evidence/{name}" for name in evidence if name not in EVIDENCE),
+        ]
+    wanted.sort()
+    # One loop with everything in it: this is where a cold start spends its time.
+    open_, fstat, read_, close = os.open, os.fstat, os.read, os.close
+    for name in wanted:
+        path = f"{directory}/{name}"
+        try:
+            handle = open_(path, OPEN_FLAGS)
+        except OSError as error:
+            found = fault(path, error, root)
+            if found is None and error.errno == errno.ELOOP:
+                files[name] = Path(path).read_bytes()  # a link that stays in the root
+                numbers += numbers_of(os.stat(path))
+            else:
+                if found is not None:
+                    faults[name] = found
+                numbers += (0, 0, 0, 0)
+            continue
+        try:
+            info = fstat(handle)
+            size = info.st_size
+            numbers += (info.st_mtime_ns, info.st_ctime_ns, size, info.st_ino)
+            if info.st_mode & 0o170000 != stat.S_IFREG:
+                faults[name] = Fault("not-a-file", "there is a folder or a device where a file belongs")
+            elif size > MAX_FILE_SIZE:
+                faults[name] = Fault("too-large", f"{size:,} bytes; files over {MAX_FILE_SIZE:,} are not read")
+            else:
+                data = read_(handle, size + 1)
+                files[name] = data if len(data) == size else data + rest(handle, MAX_FILE_SIZE)
+        except OSError as error:
+            faults[name] = fault(path, error, root) or Fault("unreadable", str(error.strerror))
+        finally:
+            close(handle)
+    for name in others:
+        extra(directory, name, root, files, faults)
+    shape = tuple(NAMES[name] for name in wanted)
+    return Contents(files, tuple(sorted(others)), faults, Stamp(SHAPES.setdefault(shape, shape), array("Q", numbers).tobytes()))
+
+
+def extra(directory: str, name: str, root: str, files: dict[str, bytes], faults: dict[str, Fault]) -> None:
+    """A file that is none of the format's: its bytes, since a manifest may list it."""
+    path = f"{directory}/{name}"
+    try:
+        info = os.lstat(path)
+        if stat.S_ISLNK(info.st_mode):
+            leaving = leaves(path, root)
+            if leaving:
+                faults[name] = leaving
+        elif stat.S_ISREG(info.st_mode) and info.st_size <= MAX_FILE_SIZE:
+            files[name] = read_file(path)
+    except OSError:
+        return
+
+
+def rest(handle: int, limit: int) -> bytes:
+    """What is left to read of a file that grew while it was read, or whose size is not told."""
+    parts: list[bytes] = []
+    total = 0
+    while total < limit:
+        part = os.read(handle, 1 << 20)
+        if not part:
+            break
+        parts.append(part)
+        total += len(part)
+    return b"".join(parts)
+
+
+def fault(path: str, error: OSError, root: str) -> Fault | None:
+    """What to say of a file that could not be opened; None where it is gone, or a link that stays in the root."""
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return leaves(path, root) if os.path.islink(path) else None
+    if error.errno == errno.ELOOP or os.path.islink(path):
+        return leaves(path, root)
+    return Fault("unreadable", f"it cannot be read: {error.strerror or error}")
+
+
+def leaves(path: str, root: str) -> Fault | None:
+    """A fault where a symbolic link goes out of the root, in a circle, or nowhere."""
+    target = os.path.realpath(path)
+    if not os.path.exists(target):
+        return Fault("link", "a symbolic link in a circle or to nothing")
+    if os.path.commonpath([os.path.realpath(root), target]) != os.path.realpath(root):
+        return Fault("link", "a symbolic link out of the knowledge root; it is not followed")
+    if not os.path.isfile(target) and not os.path.isdir(target):
+        return Fault("not-a-file", "a link to something that is no file")
+    return None
+
+
+def numbers_of(info: os.stat_result) -> tuple[int, int, int, int]:
+    return info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino
+
+
+def folder_numbers(directory: str) -> list[int]:
+    numbers = [os.stat(directory).st_mtime_ns]
+    try:
+        numbers.append(os.stat(f"{directory}/evidence").st_mtime_ns)
+    except OSError:
+        numbers.append(0)
+    return numbers
+
+
+def stamp(directory: str, names: Iterable[str]) -> bytes:
+    """The numbers of a stamp over these names, as they are now; empty where the bundle is gone."""
+    stat_ = os.stat
+    try:
+        numbers = folder_numbers(directory)
+    except OSError:
+        return b""
+    for name in names:
+        try:
+            info = stat_(f"{directory}/{name}")
+            numbers += (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino)
+        except OSError:
+            numbers += (0, 0, 0, 0)
+    return array("Q", numbers).tobytes()
+
+
+def youngest(numbers: bytes) -> int:
+    """The newest time in a stamp, in nanoseconds since 1970."""
+    whole = array("Q", numbers)
+    return max(whole[:2] + whole[2::4] + whole[3::4], default=0)
+
+
+def read_file(path: str) -> bytes:
+    """A file's bytes; raises `OSError`. A link is not followed, and no more than the size limit is read."""
+    handle = os.open(path, OPEN_FLAGS)
+    try:
+        return rest(handle, MAX_FILE_SIZE)
+    finally:
+        os.close(handle)
+
+
+def file_numbers(path: str) -> tuple[int, int, int, int]:
+    """(mtime, ctime, size, inode) of a file; zeros where it is not there."""
+    try:
+        return numbers_of(os.stat(path))
+    except OSError:
+        return 0, 0, 0, 0
+
+
+# Roots ----------------------------------------------------------------------------------------------------------------
+
+
+def is_root(directory: str) -> bool:
+    """Whether a folder has `memory/<product>/bundles/` (contract, section 1)."""
+    return any(True for _ in products(directory))
+
+
+def products(root: str) -> Iterator[tuple[str, str]]:
+    """(name, path of its bundles) of every product of a root."""
+    try:
+        with os.scandir(f"{root}/memory") as found:
+            names = sorted(item.name for item in found if item.is_dir(follow_symlinks=False))
+    except OSError:
+        return
+    for name in names:
+        bundles = f"{root}/memory/{name}/bundles"
+        if os.path.isdir(bundles) and not os.path.islink(bundles):
+            yield name, bundles
+
+
+def bundles(folder: str) -> tuple[list[str], list[str]]:
+    """(folders of bundles, links among them) below a product's `bundles/`, as paths."""
+    real: list[str] = []
+    links: list[str] = []
+    try:
+        with os.scandir(folder) as found:
+            for item in found:
+                if item.is_symlink():
+                    links.append(f"{folder}/{item.name}")
+                elif item.is_dir() and not item.name.startswith("."):
+                    real.append(f"{folder}/{item.name}")
+    except OSError:
+        return [], []
+    return sorted(real), sorted(links)
+
+
+def root_above(path: str) -> str | None:
+    """The root that holds `path`, by walking up; None where there is none."""
+    here = os.path.abspath(path)
+    while True:
+        if is_root(here):
+            return here.replace("\\", "/")
+        parent = os.path.dirname(here)
+        if parent == here:
+            return None
+        here = parent
+
+
+def roots_below(directory: str, goes_on: Callable[[], bool] = lambda: True) -> list[str]:
+    """Every root in a folder or below it; what git ignores, hidden and installed folders are not searched.
+
+    Ends early, with what was found, when `goes_on` says so or after `MAX_SEARCHED` folders.
+    """
+    from pathspec import GitIgnoreSpec
+
+    top = os.path.abspath(directory)
+    found: list[str] = []
+    specs: dict[str, tuple[tuple[str, GitIgnoreSpec], ...]] = {top: ()}
+    searched = 0
+    waiting = [top]
+    while waiting:
+        here = waiting.pop()
+        searched += 1
+        if searched > MAX_SEARCHED or not goes_on():
+            break
+        rules = specs.pop(here, ())
+        try:
+            with os.scandir(here) as items:
+                names = [item.name for item in items if item.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        if "memory" in names and is_root(here):
+            found.append(here.replace("\\", "/"))
+            continue
+        ignore = os.path.join(here, ".gitignore")
+        if os.path.isfile(ignore):
+            try:
+                lines = read_file(ignore).decode("utf-8", "replace").splitlines()
+                rules = (*rules, (here, GitIgnoreSpec.from_lines(lines)))
+            except (OSError, ValueError):
+                pass
+        for name in sorted(names, reverse=True):
+            child = os.path.join(here, name)
+            if name in UNSEARCHED or any(spec.match_file(os.path.relpath(child, base) + "/") for base, spec in rules):
+                continue
+            specs[child] = rules
+            waiting.append(child)
+    return sorted(found)
+
+
+# Machine-local state --------------------------------------------------------------------------------------------------
+
+
+def state_folder(root: str) -> str:
+    """`.memidex/` of a root, made with its own `.gitignore` where it is not there; raises `OSError`."""
+    folder = f"{root}/{STATE}"
+    os.makedirs(folder, exist_ok=True)
+    ignore = f"{folder}/.gitignore"
+    if not os.path.exists(ignore):
+        replace(ignore, b"*\n")
+    return folder
+
+
+def replace(path: str, data: bytes) -> None:
+    """Put `data` where `path` is in one step: after a crash the old or the new content is there. Raises `OSError`."""
+    handle, temporary = tempfile.mkstemp(prefix=".memidex-", suffix=".tmp", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

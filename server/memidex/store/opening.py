@@ -1,0 +1,313 @@
+"""From a folder on disk to a root: read everything (cold), or believe the cache and look for what differs (warm)."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import msgspec
+from immutables import Map
+from msgspec import Struct
+
+from memidex.records.memidex import bundle as bundles
+from memidex.records.memidex.bundle import Bundle
+from memidex.records.memidex.read import File, parse
+from memidex.records.memidex.values import Run
+from memidex.store import disk
+from memidex.store.snapshot import Entry, Reader, Root, entry, short_id
+
+CACHE_VERSION = 1
+SETTLED = 2_000_000_000
+"""Nanoseconds after which a file system surely tells two writes apart by their times."""
+PAUSE = 64
+"""Bundles between two looks at whether to go on."""
+
+
+class Disk:
+    """The reader that knows no open buffers."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def bundle(self, directory: str) -> Bundle | None:
+        return read_bundle(directory, self.root)
+
+    def file(self, path: str) -> File | None:
+        try:
+            return parse(path.rpartition("/")[2], disk.read_file(path))
+        except OSError:
+            return None
+
+
+class Stopped(Exception):
+    """The work was called off."""
+
+
+def read_bundle(directory: str, root: str) -> Bundle | None:
+    """One bundle from disk; None where it is not there."""
+    found = disk.read(directory, root)
+    return bundle_of(directory, found) if found else None
+
+
+def bundle_of(directory: str, found: disk.Contents) -> Bundle:
+    product = directory.rsplit("/", 3)[1]
+    return bundles.read(directory, product, found.files, found.others, found.faults)
+
+
+@contextmanager
+def bulk() -> Iterator[None]:
+    """No garbage collection while many small values are made, which none of them is; afterwards they are left alone."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def cold(
+    path: str,
+    reader: Reader | None = None,
+    seen: Callable[[Bundle], None] | None = None,
+    progress: Callable[[int, int], bool] = lambda _done, _all: True,
+) -> Root:
+    """The root at `path`, everything read. Each bundle is shown to `seen` while its texts are at hand.
+
+    `progress` is told (bundles done, bundles in all) now and then; raises `Stopped` when it returns False.
+    """
+    root, folders = bare(path, reader or Disk(path))
+    entries: list[Entry] = []
+    with bulk():
+        for index, directory in enumerate(folders):
+            if index % PAUSE == 0 and not progress(index, len(folders)):
+                raise Stopped
+            found = disk.read(directory, path)
+            if found is None:
+                continue
+            bundle = bundle_of(directory, found)
+            entries.append(entry(bundle, found.stamp))
+            if seen:
+                seen(bundle)
+        root = joined(root, entries)
+    progress(len(folders), len(folders))
+    return root
+
+
+def bare(path: str, reader: Reader) -> tuple[Root, list[str]]:
+    """The root without its entries, and the folders of all its bundles."""
+    root = Root(path, reader).with_short_ids(short_ids(path))
+    folders: list[str] = []
+    links: list[str] = []
+    for name, folder in disk.products(path):
+        real, linked = disk.bundles(folder)
+        folders += real
+        links += linked
+        root = with_ledger(root, name)
+    from dataclasses import replace
+
+    return replace(root, links=tuple(links)), folders
+
+
+def with_ledger(root: Root, product: str, data: bytes | None = None) -> Root:
+    """The root after the run ledger of a product was read again, from `data` where a buffer holds it."""
+    path = f"{root.path}/memory/{product}/runs.jsonl"
+    numbers = disk.file_numbers(path)
+    if data is None:
+        try:
+            data = disk.read_file(path)
+        except OSError:
+            data = b""
+    runs: Iterable[Run] = parse("runs.jsonl", data).value or ()
+    return root.with_ledger(product, runs, numbers)
+
+
+def joined(root: Root, entries: Iterable[Entry]) -> Root:
+    """The root with all its entries, the tables made in plain dicts first: a row of many folders grows in place."""
+    from dataclasses import replace
+
+    by_folder: dict[str, Entry] = {}
+    ids: dict[str, list[str]] = {}
+    backlinks: dict[str, list[Any]] = {}
+    anchors: dict[Any, list[str]] = {}
+    created: dict[tuple[str, int], list[str]] = {}
+    counts: dict[str, dict[int, int]] = {}
+    from memidex.store.snapshot import Link, normal_address
+
+    for item in entries:
+        here = item.directory
+        by_folder[here] = item
+        ids.setdefault(item.id, []).append(here)
+        if item.id != item.folder:
+            ids.setdefault(item.folder, []).append(here)
+        for relation in item.relations:
+            target = relation.target
+            if target[:4] in ("MEM-", "mem-") or "/" in target:
+                target = normal_address(target)
+            backlinks.setdefault(target, []).append(Link(here, relation.type))
+        if item.anchors:
+            anchors.setdefault(item.anchors[0], []).append(here)
+        created.setdefault((str(item.scope), item.created), []).append(here)
+        of_product = counts.setdefault(item.product, {})
+        for ordinal in item.ordinals:
+            of_product[ordinal] = of_product.get(ordinal, 0) + 1
+    products = root.products
+    for name, found in counts.items():
+        before = root.product(name)
+        products = products.set(name, type(before)(before.runs, found, before.ledger))
+    return replace(
+        root,
+        entries=Map(by_folder),
+        ids=rows(ids),
+        backlinks=rows(backlinks),
+        anchors=rows(anchors),
+        created=rows(created),
+        products=products,
+    )
+
+
+def rows(table: dict[Any, list[Any]]) -> Any:
+    return Map({key: tuple(row) for key, row in table.items()})
+
+
+# The cache ------------------------------------------------------------------------------------------------------------
+
+
+class Cache(Struct, frozen=True, array_like=True):
+    version: int
+    root: str
+    entries: tuple[Entry, ...]
+
+
+ENCODER = msgspec.msgpack.Encoder()
+DECODER: msgspec.msgpack.Decoder[Cache] = msgspec.msgpack.Decoder(Cache)
+
+
+def warm(path: str, reader: Reader | None = None) -> Root | None:
+    """The root as the cache remembers it; None where there is no cache that can be believed. Then look for `changes`."""
+    try:
+        with open(f"{path}/{disk.STATE}/index", "rb") as file:
+            data = file.read()
+        with bulk():
+            cache = DECODER.decode(data)
+            if cache.version != CACHE_VERSION or cache.root != path:
+                return None
+            return joined(bare_root(path, reader or Disk(path)), cache.entries)
+    except (OSError, msgspec.DecodeError, msgspec.ValidationError, RecursionError, ValueError):
+        return None
+
+
+def bare_root(path: str, reader: Reader) -> Root:
+    root = Root(path, reader).with_short_ids(short_ids(path))
+    for name, _ in disk.products(path):
+        root = with_ledger(root, name)
+    return root
+
+
+def save(root: Root) -> bool:
+    """Write the cache; False where that is not possible, which is no fault (a read-only root)."""
+    now = time.time_ns()
+    entries = tuple(
+        item if now - disk.youngest(item.numbers) > SETTLED else msgspec.structs.replace(item, numbers=b"")
+        for item in root.entries.values()
+    )
+    data = ENCODER.encode(Cache(CACHE_VERSION, root.path, entries))
+    try:
+        disk.replace(f"{disk.state_folder(root.path)}/index", data)
+    except OSError:
+        return False
+    return True
+
+
+def changes(root: Root, progress: Callable[[int, int], bool] = lambda _done, _all: True) -> tuple[list[str], list[str]]:
+    """(folders that came or changed, folders that went) since the root was read, by their stamps alone."""
+    changed: list[str] = []
+    gone: list[str] = []
+    there: set[str] = set()
+    for _, folder in disk.products(root.path):
+        there.update(disk.bundles(folder)[0])
+    known = root.entries
+    gone = [directory for directory in known if directory not in there]
+    changed = [directory for directory in there if directory not in known]
+    for index, (directory, item) in enumerate(known.items()):
+        if index % (16 * PAUSE) == 0 and not progress(index, len(known)):
+            raise Stopped
+        if directory in there and disk.stamp(directory, item.names) != item.numbers:
+            changed.append(directory)
+    return sorted(changed), sorted(gone)
+
+
+def refreshed(root: Root, directories: Iterable[str]) -> Root:
+    """The root after these folders were read again; those that are no more are taken out."""
+    new: list[Entry] = []
+    gone: list[str] = []
+    for directory in directories:
+        found = disk.read(directory, root.path)
+        bundle = root.reader.bundle(directory)  # an open buffer wins over the disk
+        if bundle is None or found is None:
+            gone.append(directory)
+        else:
+            new.append(entry(bundle, found.stamp))
+    return root.changed(new, gone)
+
+
+# Short ids ------------------------------------------------------------------------------------------------------------
+
+
+class ShortId(Struct, frozen=True):
+    n: int
+    id: str
+
+
+SHORT_ID = msgspec.json.Decoder(ShortId)
+
+
+def short_ids(path: str) -> list[tuple[int, str]]:
+    """The short ids that this machine has given in a root, as (number, record id)."""
+    found: list[tuple[int, str]] = []
+    with suppress(OSError):
+        for line in disk.read_file(f"{path}/{disk.STATE}/short-ids.jsonl").split(b"\n"):
+            with suppress(msgspec.DecodeError, msgspec.ValidationError):
+                item = SHORT_ID.decode(line)
+                found.append((item.n, item.id))
+    return found
+
+
+def give_short_ids(root: Root, records: Iterable[str]) -> Root:
+    """The root after each of these records has a short id; what is new is kept on this machine.
+
+    On a root that cannot be written the records stay without one. A number is never given twice: the file only grows.
+    """
+    missing = [record for record in dict.fromkeys(records) if record not in root.short_ids]
+    if not missing:
+        return root
+    from filelock import FileLock, Timeout
+
+    try:
+        folder = disk.state_folder(root.path)
+        with FileLock(f"{folder}/short-ids.lock", timeout=5):
+            given = short_ids(root.path)
+            have = {record for _, record in given}
+            number = max((number for number, _ in given), default=0)
+            fresh: list[tuple[int, str]] = []
+            for record in missing:
+                if record not in have:
+                    number += 1
+                    fresh.append((number, record))
+            text = b"".join(msgspec.json.encode(ShortId(n, record)) + b"\n" for n, record in fresh)
+            handle = os.open(f"{folder}/short-ids.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                os.write(handle, text)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+    except (OSError, Timeout):
+        return root
+    return root.with_short_ids([*given, *fresh])
+
+
+__all__ = ["Disk", "Stopped", "changes", "cold", "give_short_ids", "read_bundle", "refreshed", "save", "short_id", "warm"]
