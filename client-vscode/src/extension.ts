@@ -40,6 +40,8 @@ let server: Server | undefined;
 let deaths: number[] = [];
 let wanted = false;
 let turn: Promise<void> = Promise.resolve();
+let listening = false;
+const environmentChanged = new vscode.EventEmitter<unknown>();
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   log = vscode.window.createOutputChannel('memidex', { log: true });
@@ -58,6 +60,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       if (wanted && NEEDS_RESTART.some((name) => change.affectsConfiguration(name))) void restart();
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => wanted && void restart()),
+    environmentChanged,
+    environmentChanged.event(() => wanted && void restart()),
   );
   whenWanted(context, () => {
     wanted = true;
@@ -113,7 +117,11 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
     outputChannel: log,
     initializationOptions: { trusted: vscode.workspace.isTrusted, settings: vscode.workspace.getConfiguration('memidex') },
     synchronize: { configurationSection: 'memidex' },
-    middleware: { executeCommand },
+    middleware: {
+      executeCommand,
+      // A change that restarts the server is not told to the one that is about to go.
+      workspace: { didChangeConfiguration: async (sections, next) => (await turn, server === mine ? next(sections) : undefined) },
+    },
     initializationFailedHandler: () => false, // start() rejects; one message is enough
     errorHandler: {
       error: (_error, _message, count) => ({ action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown }),
@@ -207,6 +215,10 @@ async function activeEnvironment(resource: vscode.Uri | undefined): Promise<stri
   try {
     const api = await vscode.extensions.getExtension<PythonExtension>('ms-python.python')?.activate();
     const environment = api?.environments;
+    if (environment && !listening) {
+      listening = true;
+      environment.onDidChangeActiveEnvironmentPath((change) => environmentChanged.fire(change));
+    }
     const resolved = await environment?.resolveEnvironment(environment.getActiveEnvironmentPath(resource));
     return resolved?.executable.uri?.fsPath;
   } catch (error) {

@@ -28,7 +28,7 @@ fs.mkdirSync(out, { recursive: true });
 // ---------------------------------------------------------------- a workspace of its own, with one fault
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'mdx-'));
 const at = (...parts) => path.join(root, ...parts);
-for (const dir of ['data/User', 'data/Machine', 'ext', 'home', 'tmp', 'bin']) fs.mkdirSync(at(dir), { recursive: true });
+for (const dir of ['ext', 'home', 'tmp', 'bin']) fs.mkdirSync(at(dir), { recursive: true });
 fs.cpSync(example, at('ws'), { recursive: true });
 const bundles = path.join(fs.existsSync(at('ws/memory')) ? at('ws') : at('ws/agent-qa-knowledge'), 'memory/komazon/bundles');
 const record = path.join(bundles, RECORD, 'record.md');
@@ -68,7 +68,12 @@ const settings = {
   'editor.hover.delay': 100,
   'editor.hover.sticky': true,
 };
-fs.writeFileSync(at('data/User/settings.json'), JSON.stringify(settings));
+const dataOf = (name, more = {}) => {
+  for (const dir of ['User', 'Machine']) fs.mkdirSync(at(name, dir), { recursive: true });
+  fs.writeFileSync(at(name, 'User/settings.json'), JSON.stringify({ ...settings, ...more }));
+};
+dataOf('data');
+dataOf('wary', { 'security.workspace.trust.enabled': true });
 // Settings of scope machine-overridable are read here: code-server is a remote window.
 const machineSettings = (value) => fs.writeFileSync(at('data/Machine/settings.json'), JSON.stringify(value));
 machineSettings({});
@@ -79,9 +84,30 @@ fs.symlinkSync(execFileSync(venv, ['-c', 'import sys; print(sys._base_executable
 const env = { ...process.env, HOME: at('home'), TMPDIR: at('tmp'), PATH: [at('bin'), path.dirname(node24), process.env.PATH].join(':'), EXTENSIONS_GALLERY: '{"serviceUrl":""}' };
 for (const name of ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR', 'VIRTUAL_ENV', 'PYTHONPATH']) delete env[name];
 
+// A double of the Python extension's environments API: it knows an interpreter once a setting names one.
+const double = at('ext/ms-python.python-0.0.1');
+fs.mkdirSync(double, { recursive: true });
+fs.writeFileSync(path.join(double, 'package.json'), JSON.stringify({
+  name: 'python', publisher: 'ms-python', version: '0.0.1', engines: { vscode: '^1.91.0' }, main: './main.js', activationEvents: [],
+  contributes: { configuration: { properties: { 'python.defaultInterpreterPath': { type: 'string', default: '', scope: 'machine-overridable' } } } },
+}));
+fs.writeFileSync(path.join(double, 'main.js'), `
+  const vscode = require('vscode');
+  exports.activate = () => {
+    const current = () => vscode.workspace.getConfiguration('python').get('defaultInterpreterPath');
+    const changed = new vscode.EventEmitter();
+    vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration('python.defaultInterpreterPath') && changed.fire({ path: current() }));
+    return { environments: {
+      getActiveEnvironmentPath: () => ({ path: current() }),
+      resolveEnvironment: async ({ path }) => path ? { executable: { uri: vscode.Uri.file(path) } } : undefined,
+      onDidChangeActiveEnvironmentPath: changed.event,
+    } };
+  };`);
+
 // ---------------------------------------------------------------- steps
 let passed = 0;
 let pictures = 0;
+let data = 'data';
 let page;
 let server;
 let browser;
@@ -165,7 +191,7 @@ const logged = () => {
     if (entry.isDirectory()) walk(file);
     else if (/memidex\.memidex.*\.log$/.test(file)) found.push(fs.readFileSync(file, 'utf8'));
   });
-  if (fs.existsSync(at('data/logs'))) walk(at('data/logs'));
+  if (fs.existsSync(at(data, 'logs'))) walk(at(data, 'logs'));
   return found.join('\n');
 };
 const starts = () => (logged().match(/running: /g) ?? []).length;
@@ -182,32 +208,46 @@ const languageServers = () => {
   return [...processes].filter(([pid, { command }]) => /launch\.py lsp --stdio/.test(command) && ours(pid)).map(([pid]) => Number(pid));
 };
 
+/** The editor on the workspace, in a browser of its own. */
+const begin = async (...options) => {
+  const port = await new Promise((done) => {
+    const probe = net.createServer().listen(0, '127.0.0.1', () => {
+      const { port: free } = probe.address();
+      probe.close(() => done(free));
+    });
+  });
+  const log = fs.openSync(path.join(out, `${data}.log`), 'w');
+  server = spawn(node24, [codeServer, '--user-data-dir', at(data), '--extensions-dir', at('ext'), '--bind-addr', `127.0.0.1:${port}`, '--auth', 'none',
+    '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override', '--disable-proxy', '--ignore-last-opened', ...options, at('ws')],
+  { env, stdio: ['ignore', log, log], detached: true });
+  await until('code-server answers', async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok);
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US', reducedMotion: 'reduce' });
+  page = await context.newPage();
+  page.setDefaultTimeout(WAIT);
+  await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(at('ws'))}`);
+  await page.locator('.monaco-workbench').waitFor();
+  await page.getByRole('treeitem').first().waitFor();
+};
+const end = async () => {
+  await browser?.close();
+  if (!server) return;
+  const left = languageServers();
+  try {
+    process.kill(-server.pid, 'SIGTERM');
+  } catch { /* gone */ }
+  await until('no language server outlives the editor', () => left.every((pid) => !fs.existsSync(`/proc/${pid}`)), 15_000);
+};
+
 try {
-  const common = [codeServer, '--user-data-dir', at('data'), '--extensions-dir', at('ext')];
   await step('the package installs', async () => {
-    assert.match(execFileSync(node24, [...common, '--install-extension', vsix], { env, encoding: 'utf8', timeout: 60_000 }), /successfully installed/);
+    const install = [codeServer, '--user-data-dir', at(data), '--extensions-dir', at('ext'), '--install-extension', vsix];
+    assert.match(execFileSync(node24, install, { env, encoding: 'utf8', timeout: 60_000 }), /successfully installed/);
   });
 
   await step('the editor opens the example', async () => {
-    const port = await new Promise((done) => {
-      const probe = net.createServer().listen(0, '127.0.0.1', () => {
-        const { port: free } = probe.address();
-        probe.close(() => done(free));
-      });
-    });
-    const log = fs.openSync(path.join(out, 'code-server.log'), 'w');
-    server = spawn(node24, [...common, '--bind-addr', `127.0.0.1:${port}`, '--auth', 'none', '--disable-telemetry', '--disable-update-check',
-      '--disable-workspace-trust', '--disable-getting-started-override', '--disable-proxy', '--ignore-last-opened', at('ws')],
-    { env, stdio: ['ignore', log, log], detached: true });
-    await until('code-server answers', async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok);
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US', reducedMotion: 'reduce' });
-    page = await context.newPage();
-    page.setDefaultTimeout(WAIT);
-    await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(at('ws'))}`);
-    await page.locator('.monaco-workbench').waitFor();
-    await page.getByRole('treeitem').first().waitFor();
+    await begin('--disable-workspace-trust');
     await picture('example');
   });
 
@@ -316,12 +356,40 @@ try {
     for (const button of ['Restart', 'Show Logs', 'Settings']) await toast.getByRole('button', { name: button, exact: true }).waitFor();
     await picture('no-python');
     await until('no server is left behind', () => languageServers().length === 0);
+    assert.equal(await page.locator('.notification-toast').count(), 1, 'one thing went wrong, one message');
   });
 
   await step('and it runs again once that is put right', async () => {
     machineSettings({});
     await until('it runs again', () => starts() === 4);
+  });
+
+  await step("a trusted workspace's .venv is taken before PATH", async () => {
+    fs.symlinkSync(path.join(project, '.venv'), at('ws/.venv'));
+    await press(['F1'], input(), { focus: false });
+    await input().fill('>memidex: Restart');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'memidex: Restart Server' }).first().click();
+    await until('it runs again', () => starts() === 5);
+    assert.match(logged().split('running: ').pop(), /\(\.venv\), bundled server/);
+  });
+
+  await step('and the interpreter of the Python extension before that', async () => {
+    machineSettings({ 'python.defaultInterpreterPath': at('bin/python3') });
+    await until('it runs again', () => starts() === 6);
+    assert.match(logged().split('running: ').pop(), /\(the Python extension\), bundled server/);
     await picture('at-last');
+  });
+
+  await step('no language server outlives the editor', end);
+
+  await step('in a workspace that is not trusted, nothing of it is run, and it is read all the same', async () => {
+    data = 'wary';
+    fs.writeFileSync(record, whole.replace('kind: "fact"', 'kind: "fct"'));
+    await begin();
+    await open(record);
+    await editor().locator('.squiggly-error').first().waitFor();
+    await picture('not-trusted');
+    assert.match(logged().split('running: ').pop(), /\(PATH\), bundled server/);
   });
   console.log(`${passed} passed, 0 failed`);
 } catch (error) {
@@ -331,11 +399,11 @@ try {
   console.log(`${passed} passed, 1 failed`);
   process.exitCode = 1;
 } finally {
-  await browser?.close();
-  try {
-    process.kill(-server.pid, 'SIGTERM');
-  } catch { /* gone */ }
-  await sleep(500);
-  if (fs.existsSync(at('data/logs'))) fs.cpSync(at('data/logs'), path.join(out, 'logs'), { recursive: true });
+  await end().catch((error) => {
+    console.error(error);
+    process.exitCode = 1;
+  });
+  await sleep(300);
+  for (const name of ['data', 'wary']) if (fs.existsSync(at(name, 'logs'))) fs.cpSync(at(name, 'logs'), path.join(out, 'logs', name), { recursive: true });
   fs.rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
