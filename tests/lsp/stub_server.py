@@ -171,7 +171,7 @@ async def progress(params: Any) -> Any:
     server.work_done_progress.begin("work", types.WorkDoneProgressBegin("Working", cancellable=True))
     while not server.work_done_progress.tokens["work"].cancelled():
         await asyncio.sleep(0.01)
-    server.work_done_progress.end("work", types.WorkDoneProgressEnd("stopped"))
+    server.work_done_progress.end("work", types.WorkDoneProgressEnd(message="stopped"))
     return "stopped"
 
 

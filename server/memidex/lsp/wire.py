@@ -41,7 +41,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from functools import partial
@@ -911,8 +911,8 @@ class Wire(LanguageServerProtocol):
         self.client_capabilities = params.capabilities
         self.trace = params.trace or types.TraceValue.Off
         general = params.capabilities.general
-        offered = (general.position_encodings if general else None) or ()
-        agreed = [encoding for encoding in PREFERRED if encoding in offered]
+        offered: Sequence[object] = (general.position_encodings if general else None) or ()
+        agreed: list[Encoding] = [encoding for encoding in PREFERRED if encoding in offered]
         self.documents.encoding = agreed[0] if agreed else "utf-16"
         self.folders = {folder.uri: folder for folder in params.workspace_folders or ()}
         if not self.folders and params.root_uri:
