@@ -31,7 +31,8 @@ const DOCUMENTS = [
   ...['**/*.jsonl', '**/store.toml'].map((pattern) => ({ scheme: 'file', pattern })),
 ];
 const ROOTS = '{**/memory/*/bundles/**,**/store.toml}';
-const IN_A_ROOT = /[\\/]memory[\\/][^\\/]+[\\/]bundles[\\/]|[\\/]store\.toml$|[\\/]records[\\/].*\.md$/;
+const IN_A_ROOT = /[\\/]memory[\\/][^\\/]+[\\/]bundles[\\/]|[\\/]store\.toml$/;
+const IN_A_STORE = /^(.*[\\/])records[\\/]/;
 const NEEDS_RESTART = ['interpreter', 'importStrategy', 'path', 'args'].map((name) => `memidex.${name}`);
 
 let log: vscode.LogOutputChannel;
@@ -90,7 +91,10 @@ function whenWanted(context: vscode.ExtensionContext, begin: () => void): void {
   const look = async () => {
     if ((await vscode.workspace.findFiles(ROOTS, undefined, 1)).length) found();
   };
-  const inside = (document: vscode.TextDocument) => document.uri.scheme === 'file' && IN_A_ROOT.test(document.uri.fsPath);
+  const inside = ({ uri }: vscode.TextDocument) => {
+    const store = IN_A_STORE.exec(uri.fsPath)?.[1];
+    return uri.scheme === 'file' && (IN_A_ROOT.test(uri.fsPath) || (store !== undefined && fs.existsSync(path.join(store, 'store.toml'))));
+  };
   const watcher = vscode.workspace.createFileSystemWatcher(ROOTS, false, true, true);
   waiting.push(
     watcher,
@@ -115,7 +119,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
   const client = new LanguageClient('memidex', 'memidex', () => spawned(mine.process), {
     documentSelector: DOCUMENTS,
     outputChannel: log,
-    initializationOptions: { trusted: vscode.workspace.isTrusted, settings: vscode.workspace.getConfiguration('memidex') },
+    initializationOptions: { trusted: vscode.workspace.isTrusted, settings: { rules: setting('rules', {}) } },
     synchronize: { configurationSection: 'memidex' },
     middleware: {
       executeCommand,
@@ -126,8 +130,9 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
     errorHandler: {
       error: (_error, _message, count) => ({ action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown }),
       closed: () => {
+        delete mine.client; // nothing is left to stop
         if (server === mine && mine.running) ended(context);
-        return { action: CloseAction.DoNotRestart, handled: true };
+        return { action: CloseAction.DoNotRestart, handled: true, message: 'the connection is closed' };
       },
     },
   });

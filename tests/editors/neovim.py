@@ -43,7 +43,8 @@ def main() -> int:
         record.write_text(whole.replace('kind: "fact"', 'kind: "fct"'), "utf-8")
         relations, target = related(bundles)
         given = {
-            "command": json.loads(os.environ.get("MEMIDEX_COMMAND", "null")) or [sys.executable, "-m", "memidex", "lsp", "--stdio"],
+            "command": json.loads(os.environ.get("MEMIDEX_COMMAND", "null"))
+            or [sys.executable, "-m", "memidex", "lsp", "--stdio"],
             "workspace": str(workspace),
             "record": str(record),
             "whole": whole.rstrip("\n"),
@@ -59,7 +60,9 @@ def main() -> int:
         environment = {name: value for name, value in environment.items() if not name.startswith("XDG_")}
         nvim = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim.lua")]
         try:
-            return subprocess.run(nvim, cwd=workspace, env=environment, stdin=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode
+            return subprocess.run(
+                nvim, cwd=workspace, env=environment, stdin=subprocess.DEVNULL, timeout=LIMIT, check=False
+            ).returncode
         except subprocess.TimeoutExpired:
             print(f"Neovim did not end in {LIMIT} s\n0 passed, 1 failed")
             return 1
