@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -182,6 +181,13 @@ def test_an_unknown_method_is_not_found_and_an_unknown_notification_is_ignored(c
     assert alive(client)
 
 
+def test_a_message_that_is_neither_request_nor_response_is_invalid(client: RawClient) -> None:
+    for body, number in ((b"{}", None), (b'{"jsonrpc":"2.0","id":5}', 5), (b'{"jsonrpc":"2.0","params":{}}', None)):
+        client.send_body(body)
+        assert client.response(number)["error"]["code"] == -32600
+    assert alive(client)
+
+
 def test_an_unknown_command_and_wrong_arguments_are_refused(client: RawClient) -> None:
     for params in ({"command": "no"}, {"command": "stub.echo"}, {"command": "stub.echo", "arguments": [{}, {}]}):
         assert client.ask(1, "workspace/executeCommand", params)["error"]["code"] == -32602, params
@@ -312,6 +318,18 @@ def test_a_client_that_closes_its_end_ends_the_server(client: RawClient) -> None
     assert client.process.stdin
     client.process.stdin.close()
     assert client.exit_code() == 1
+
+
+def test_a_client_that_stops_listening_ends_the_server() -> None:
+    process = subprocess.Popen([sys.executable, str(STUB)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin
+    assert process.stdout
+    process.stdout.close()
+    try:
+        assert process.wait(10) == 1
+    finally:
+        process.kill()
+        process.stdin.close()
 
 
 def test_the_death_of_the_clients_process_ends_the_server(fresh: RawClient) -> None:
@@ -544,6 +562,16 @@ def test_the_clients_answers_come_back(client: RawClient) -> None:
     assert alive(client)
 
 
+def test_the_client_hears_that_its_answer_is_not_awaited_any_more(client: RawClient) -> None:
+    client.send(id=1, method="stub/askClient")
+    asked = client.wait_for(lambda message: message.get("method") == "workspace/configuration")
+    client.notify("$/cancelRequest", {"id": 1})
+    assert client.response(1)["error"]["code"] == -32800
+    assert client.notification("$/cancelRequest") == {"id": asked["id"]}
+    client.send(id=asked["id"], result=[])
+    assert alive(client)
+
+
 def test_threads_may_send_and_keep_their_order(client: RawClient) -> None:
     assert client.ask(1, "stub/threadReports")["result"] == "reported"
     assert [client.notification("$/progress")["value"] for _ in range(100)] == list(range(100))
@@ -657,7 +685,3 @@ def test_a_tcp_client_that_goes_away_ends_the_server() -> None:
         assert process.wait(10) == 1
     finally:
         process.kill()
-
-
-if os.name == "nt":
-    pytestmark = pytest.mark.timeout(300)

@@ -1,7 +1,7 @@
 """The wire: messages in and out, over pygls' extension points, with an answer to each fault of pygls that a user would meet.
 
 Each line is a fault of pygls 2.1.1, seen in a real process (`tests/lsp/test_wire.py` shows our behaviour), and our
-answer. When a later pygls passes the test without us, the answer may retire; none of 2.0 to 2.1.1 does.
+answer. 2.1.1 is the newest pygls there is; an answer may retire with the first later one that passes its test alone.
 
 1. An edit or position past the end of the last line lands one character early.  Our own `Documents`.
 2. Lines end at U+2028, form feeds and such.  Our own `Documents`.
@@ -23,6 +23,8 @@ answer. When a later pygls passes the test without us, the answer may retire; no
 17. A result that cannot be written, an unknown command, a batch: no answer.  Every request has exactly one answer.
 18. stdin goes through a thread pool, writing blocks the loop, printing breaks the session.  Our own pipes.
 
+pygls' `handle_message`, `structure_message`, `pygls.io_` and `pygls.workspace` are not used at all; its registration of
+features and commands, builder of capabilities, work-done progress and typed requests to the client are.
 Beyond faults: params are structured once and only when wanted, and what is a `msgspec.Raw` already is sent as it is.
 """
 
@@ -210,7 +212,7 @@ def read_message(body: bytes) -> Message:
         return read_message(text.encode("utf-8"))
 
 
-TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"|[\[\]{}:]|-?\d+')
+TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"|[\[\]{}:]|-?\d{1,18}')
 
 
 def find_id(body: bytes) -> Id:
@@ -549,7 +551,7 @@ class Wire(LanguageServerProtocol):
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(code)
             self._queue.clear()
-            for _, future in self._asked.values():
+            for _, future in list(self._asked.values()):
                 future.cancel()
 
     def lose(self) -> None:
@@ -619,7 +621,11 @@ class Wire(LanguageServerProtocol):
         """Act on one message; whether that goes on in a task."""
         method = message.method
         if method is UNSET:
-            self._take_response(message)
+            if message.id in self._asked or not (message.result is UNSET and message.error is UNSET):
+                self._take_response(message)
+            else:
+                number = None if isinstance(message.id, UnsetType) else message.id
+                self._refuse(number, JsonRpcInvalidRequest("Invalid Request: no method"))
             return False
         if message.id is UNSET:
             return self._notice(message, method)
@@ -850,8 +856,14 @@ class Wire(LanguageServerProtocol):
         if callback is not None:
             future.add_done_callback(partial(self._call_back, method, callback))
         self._asked[number] = method, future
+        future.add_done_callback(partial(self._withdraw, number))
         self._send(b'{"jsonrpc":"2.0","id":%b,"method":%b%b}' % (encode(number), encode(method), tail))
         return future
+
+    def _withdraw(self, number: Id, future: Future[Any]) -> None:
+        """Tell the client that nobody waits for its answer any more."""
+        if future.cancelled() and self._asked.pop(number, None) is not None:
+            self.notify(types.CANCEL_REQUEST, types.CancelParams(cast(int | str, number)))
 
     @staticmethod
     def _call_back(method: str, callback: Callable[[Any], None], future: Future[Any]) -> None:
@@ -1083,10 +1095,13 @@ class Server(LanguageServer):
         if stdin is not None and stdout is not None:
             return self._run(self._serve_pipes(stdin.fileno(), stdout.fileno()))
         source, target = os.dup(0), os.dup(1)
-        nowhere = os.open(os.devnull, os.O_RDONLY)
+        nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # started without a stderr
+            os.dup2(nowhere, 1)
         os.close(nowhere)
-        os.dup2(2, 1)
         sys.stdout = sys.stderr
         return self._run(self._serve_pipes(source, target))
 
