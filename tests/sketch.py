@@ -32,7 +32,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HEADER = re.compile(r"^-- (?:(?P<nick>[a-z][a-z0-9]*)/)?(?P<name>(?:evidence/|artifacts/)?[^ /]+)(?: (?P<how>\+|\(.*\)))? --$")
+HEADER = re.compile(r"^-- (?:(?!evidence/|artifacts/)(?P<nick>[a-z][a-z0-9]*)/)?(?P<name>(?:evidence/|artifacts/)?[^ /]+)(?: (?P<how>\+|\(.*\)))? --$")
 CARETS = re.compile(r"^( *)(\^+) *$")
 PRODUCT = "shop"
 PRODUCT_FILES = ("runs.jsonl", "policies.md")
