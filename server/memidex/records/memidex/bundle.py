@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -54,6 +55,11 @@ class Bundle:
     def relations(self) -> RelationList:
         return self.value("relations.json") or NO_RELATIONS
 
+    @property
+    def manifest(self) -> values.Manifest | None:
+        """None where it is not there, or of a shape that is not known."""
+        return self.value("manifest.json")
+
     def value(self, name: str) -> Any:
         """What a file says; None where it is not there or cannot be read."""
         found = self.files.get(name)
@@ -80,52 +86,143 @@ class Bundle:
 
     @cached_property
     def seals(self) -> tuple[tuple[str, Integrity], ...]:
-        """Each committed file that is not simply sealed, with its state; `manifest.json` itself where it says nothing."""
-        manifest: values.Manifest | None = self.value("manifest.json")
-        if manifest is None:
-            return (("manifest.json", "unknown" if "manifest.json" in self.files else "incomplete"),)
+        """Each committed file that is not simply sealed, with its state; `manifest.json` itself where it says nothing.
+
+        A file that is there and could not be read has no state: its fault says what there is to say.
+        """
+        file = self.files.get("manifest.json")
+        if file is None:
+            return () if "manifest.json" in self.faults else (("manifest.json", "incomplete"),)
+        manifest: values.Manifest | None = file.value
+        if manifest is None or any(problem.rule == "conflict-markers" for problem in file.problems):
+            return (("manifest.json", "unknown"),)
         found: list[tuple[str, Integrity]] = []
+        listed: set[str] = set()
         for name, sealed in manifest.files.items():
             held = self.files.get(name)
             if held is None:
-                if name not in self.faults and not name.startswith("artifacts/") and name != "manifest.json":
-                    found.append((name, "incomplete"))
-                continue
-            state = seal(held.data, sealed, manifest.algorithm, name.endswith("outcomes.jsonl"), held.problems)
+                path = plain(name)
+                listed.add(path)
+                held = self.files.get(path)
+                if held is None:
+                    if not self.unseen(path):
+                        found.append((path, "incomplete"))
+                    continue
+                name = path
+            state = seal(name, held.data, sealed, manifest.algorithm)
             if state != "sealed":
                 found.append((name, state))
-        unlisted = [name for name in self.files if name not in manifest.files and name != "manifest.json"]
-        return (*found, *((name, "incomplete") for name in unlisted))
+        for name in (*self.files, *self.others):
+            if (
+                name in manifest.files
+                or name in listed
+                or name in self.faults
+                or name == "manifest.json"
+                or is_left_over(name)
+            ):
+                continue
+            if name in self.files or not any(other.startswith(name + "/") for other in listed):
+                found.append((name, "incomplete"))
+        return tuple(dict.fromkeys(found))
+
+    def unseen(self, path: str) -> bool:
+        """Whether a listed file that was not read may be there all the same, or need not be."""
+        head = path.partition("/")[0]
+        return (
+            head == "artifacts"
+            or path == "manifest.json"
+            or path in self.faults
+            or head in self.faults
+            or path in self.others
+            or head in self.others
+            or leaves(path)
+        )
+
+
+LEAVING = re.compile(r"[/\\]|[A-Za-z][A-Za-z0-9+.-]*:|(?:.*[/\\])?\.\.(?:[/\\]|$)|.*\\", re.DOTALL)
+LEFT_OVER = re.compile(
+    r"\.memidex-.*\.tmp|.*\.sw[a-p]|.*~|\.#.*|#.*#|\..*\.kate-swp|.*\.(?:bak|orig|rej|tmp)|4913",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Temporary files: ours, those that editors keep beside a file, and those that patches and merges leave."""
+JUNK = re.compile(
+    r"\.DS_Store|\._.*|\.directory|\.git(?:ignore|attributes|keep)|Thumbs\.db|desktop\.ini", re.IGNORECASE | re.DOTALL
+)
+"""What operating systems and git itself put into any folder."""
+
+
+def leaves(path: str) -> bool:
+    """Whether a path is not one below the bundle's folder, written with `/`."""
+    return LEAVING.match(path) is not None
+
+
+def plain(path: str) -> str:
+    """A listed path as the files of a bundle are named, whatever the system of who listed it."""
+    return path.replace("\\", "/").removeprefix("./")
+
+
+def is_left_over(name: str) -> bool:
+    """Whether a file is a temporary one or junk of an operating system, which no manifest lists."""
+    last = name.rpartition("/")[2]
+    return LEFT_OVER.fullmatch(last) is not None or JUNK.fullmatch(last) is not None
 
 
 ALGORITHMS = {32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}
 
 
-def digest(data: bytes, sealed: str, algorithm: str | None) -> tuple[str, str] | None:
-    """(hash of the data, hash it should have), by the algorithm that a prefix, the manifest or the length tells."""
+def algorithm_of(sealed: str, algorithm: str | None) -> tuple[str, str] | None:
+    """(name of the algorithm, the hash in lower case), as a prefix, the manifest or the length tells."""
     prefix, _, wanted = sealed.rpartition(":")
     name = (prefix or algorithm or ALGORITHMS.get(len(wanted), "")).lower().replace("-", "")
-    name = name if name in hashlib.algorithms_guaranteed and not name.startswith("shake") else ALGORITHMS.get(len(wanted), "")
-    if not name:
-        return None
-    return hashlib.new(name, data, usedforsecurity=False).hexdigest(), wanted.lower()
+    known = name in hashlib.algorithms_guaranteed and not name.startswith("shake")
+    name = name if known else ALGORITHMS.get(len(wanted), "")
+    return (name, wanted.lower()) if name else None
 
 
-def seal(data: bytes, sealed: values.Sealed, algorithm: str | None, is_log: bool, problems: Iterable[Any]) -> Integrity:  # noqa: FBT001
-    pair = digest(data, sealed.hash, algorithm)
-    if pair is None:
+def seal(name: str, data: bytes, sealed: values.Sealed, algorithm: str | None) -> Integrity:
+    """The state of one file that the manifest lists."""
+    known = algorithm_of(sealed.hash, algorithm)
+    if known is None:
         return "unknown"
-    if pair[0] == pair[1]:
-        return "sealed"
+    is_log = name.endswith("outcomes.jsonl")
+    state = as_sealed(data, sealed.size if is_log else -1, *known)
+    if state:
+        return state
     if not is_log:
         return "edited"
-    # The log may only grow: its first sealed bytes must still be what was sealed, and what follows whole events.
-    if sealed.size is not None and len(data) > sealed.size:
-        head = digest(data[: sealed.size], sealed.hash, algorithm)
-        whole = data[: sealed.size].endswith(b"\n") or sealed.size == 0
-        if head and head[0] == head[1] and whole:
-            return "appended"
-    return "rewritten"
+    # A checkout that converts line ends changes every byte after the first line, and no event.
+    return "edited" if as_sealed(other_line_ends(data), sealed.size, *known) else "rewritten"
+
+
+def as_sealed(data: bytes, size: int | None, algorithm: str, wanted: str) -> Literal["sealed", "appended"] | None:
+    """Whether bytes are what was sealed, or start with it: at `size`, at any line where it is None, nowhere at -1.
+
+    That what follows in a log is whole and valid is for the log's own rules to say.
+    """
+    if hashlib.new(algorithm, data, usedforsecurity=False).hexdigest() == wanted:
+        return "sealed"
+    if size is None:
+        running = hashlib.new(algorithm, usedforsecurity=False)
+        for line in data.splitlines(keepends=True):
+            if running.hexdigest() == wanted:
+                return "appended"
+            running.update(line)
+    elif 0 <= size < len(data) and (size == 0 or b"\n" in data[size - 1 : size + 1]):
+        head = hashlib.new(algorithm, data[:size], usedforsecurity=False).hexdigest()
+        return "appended" if head == wanted else None
+    return None
+
+
+def other_line_ends(data: bytes) -> bytes:
+    """The file as a checkout with other line ends would have it."""
+    return data.replace(b"\r\n", b"\n") if b"\r\n" in data else data.replace(b"\n", b"\r\n")
+
+
+def differs_by_line_ends(file: File, sealed: values.Sealed, algorithm: str | None) -> bool:
+    """Whether an edited file is what was sealed but for its line ends."""
+    known = algorithm_of(sealed.hash, algorithm)
+    size = sealed.size if file.name.endswith("outcomes.jsonl") else -1
+    return known is not None and as_sealed(other_line_ends(file.data), size, *known) is not None
 
 
 def seal_of(files: Mapping[str, bytes]) -> values.Manifest:
@@ -141,6 +238,14 @@ def seal_of(files: Mapping[str, bytes]) -> values.Manifest:
     )
 
 
-def read(directory: str, product: str, contents: Mapping[str, bytes], others: tuple[str, ...] = (), faults: Mapping[str, Fault] | None = None) -> Bundle:
+def read(
+    directory: str,
+    product: str,
+    contents: Mapping[str, bytes],
+    others: tuple[str, ...] = (),
+    faults: Mapping[str, Fault] | None = None,
+) -> Bundle:
     """The bundle of a folder with these contents. Never raises, whatever the bytes."""
-    return Bundle(directory, product, {name: parse(name, data) for name, data in contents.items()}, others, faults or {})
+    return Bundle(
+        directory, product, {name: parse(name, data) for name, data in contents.items()}, others, faults or {}
+    )

@@ -462,13 +462,12 @@ def manifest(found: File, problems: list[Problem]) -> values.Manifest | None:
         return None
     value = node.value
     files: Any = value.get("files") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    if isinstance(files, list):
+    if isinstance(files, list) and all(isinstance(item, dict) for item in files):  # pyright: ignore[reportUnknownVariableType]
         files = {
             item.get("path"): {name: part for name, part in item.items() if name in ("hash", "size")}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
             if "hash" in item
             else item.get("sha256")  # pyright: ignore[reportUnknownMemberType]
             for item in files  # pyright: ignore[reportUnknownVariableType]
-            if isinstance(item, dict)
         }
     if isinstance(files, dict):
         files = {name: {"hash": item} if isinstance(item, str) else item for name, item in files.items()}  # pyright: ignore[reportUnknownVariableType]
