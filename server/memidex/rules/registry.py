@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from memidex.rules.checks import (
+    agent_overturned,
+    agent_retired_active,
+    bad_event_field,
+    event_before_creation,
+    event_from_the_future,
+    event_not_allowed,
+    kind_cannot_be_active,
+    promoted_without_evidence,
+    repeated_event,
+    retracts_nothing,
     rule_crashed,
     stored_derived_field,
+    torn_line,
+    unclear_retraction,
+    unknown_event_type,
     unknown_value,
+    unreadable_event,
     unsupported_version,
 )
 from memidex.rules.rule import Rule
@@ -14,6 +28,20 @@ RULES: tuple[Rule, ...] = (
     unknown_value.RULE,
     stored_derived_field.RULE,
     unsupported_version.RULE,
+    unreadable_event.RULE,
+    unknown_event_type.RULE,
+    bad_event_field.RULE,
+    torn_line.RULE,
+    repeated_event.RULE,
+    retracts_nothing.RULE,
+    event_not_allowed.RULE,
+    kind_cannot_be_active.RULE,
+    promoted_without_evidence.RULE,
+    event_before_creation.RULE,
+    event_from_the_future.RULE,
+    agent_overturned.RULE,
+    agent_retired_active.RULE,
+    unclear_retraction.RULE,
     rule_crashed.RULE,
 )
 STORE_RULES: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.store)
