@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -18,11 +17,9 @@ from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File, parse
 from memidex.records.memidex.values import Run
 from memidex.store import disk
-from memidex.store.snapshot import Entry, Reader, Root, entry, short_id
+from memidex.store.snapshot import Entry, Link, Reader, Root, entry, normal_address, short_id
 
 CACHE_VERSION = 1
-SETTLED = 2_000_000_000
-"""Nanoseconds after which a file system surely tells two writes apart by their times."""
 PAUSE = 64
 """Bundles between two looks at whether to go on."""
 
@@ -59,7 +56,7 @@ def bundle_of(directory: str, found: disk.Contents) -> Bundle:
 
 
 @contextmanager
-def bulk() -> Iterator[None]:
+def bulk() -> Generator[None]:
     """No garbage collection while many small values are made, which none of them is; afterwards they are left alone."""
     was = gc.isenabled()
     gc.disable()
@@ -82,11 +79,12 @@ def cold(
     """
     root, folders = bare(path, reader or Disk(path))
     entries: list[Entry] = []
+    read_ = disk.read if seen else disk.read_known
     with bulk():
         for index, directory in enumerate(folders):
             if index % PAUSE == 0 and not progress(index, len(folders)):
                 raise Stopped
-            found = disk.read(directory, path)
+            found = read_(directory, path)
             if found is None:
                 continue
             bundle = bundle_of(directory, found)
@@ -108,8 +106,6 @@ def bare(path: str, reader: Reader) -> tuple[Root, list[str]]:
         folders += real
         links += linked
         root = with_ledger(root, name)
-    from dataclasses import replace
-
     return replace(root, links=tuple(links)), folders
 
 
@@ -128,16 +124,12 @@ def with_ledger(root: Root, product: str, data: bytes | None = None) -> Root:
 
 def joined(root: Root, entries: Iterable[Entry]) -> Root:
     """The root with all its entries, the tables made in plain dicts first: a row of many folders grows in place."""
-    from dataclasses import replace
-
     by_folder: dict[str, Entry] = {}
     ids: dict[str, list[str]] = {}
     backlinks: dict[str, list[Any]] = {}
     anchors: dict[Any, list[str]] = {}
     created: dict[tuple[str, int], list[str]] = {}
     counts: dict[str, dict[int, int]] = {}
-    from memidex.store.snapshot import Link, normal_address
-
     for item in entries:
         here = item.directory
         by_folder[here] = item
@@ -190,29 +182,20 @@ DECODER: msgspec.msgpack.Decoder[Cache] = msgspec.msgpack.Decoder(Cache)
 def warm(path: str, reader: Reader | None = None) -> Root | None:
     """The root as the cache remembers it; None where there is no cache that can be believed. Then look for `changes`."""
     try:
-        with open(f"{path}/{disk.STATE}/index", "rb") as file:
-            data = file.read()
+        data = disk.read_state(path, "index")
         with bulk():
             cache = DECODER.decode(data)
             if cache.version != CACHE_VERSION or cache.root != path:
                 return None
-            return joined(bare_root(path, reader or Disk(path)), cache.entries)
+            return joined(bare(path, reader or Disk(path))[0], cache.entries)
     except (OSError, msgspec.DecodeError, msgspec.ValidationError, RecursionError, ValueError):
         return None
 
 
-def bare_root(path: str, reader: Reader) -> Root:
-    root = Root(path, reader).with_short_ids(short_ids(path))
-    for name, _ in disk.products(path):
-        root = with_ledger(root, name)
-    return root
-
-
 def save(root: Root) -> bool:
     """Write the cache; False where that is not possible, which is no fault (a read-only root)."""
-    now = time.time_ns()
     entries = tuple(
-        item if now - disk.youngest(item.numbers) > SETTLED else msgspec.structs.replace(item, numbers=b"")
+        item if disk.settled(item.numbers) else msgspec.structs.replace(item, numbers=b"")
         for item in root.entries.values()
     )
     data = ENCODER.encode(Cache(CACHE_VERSION, root.path, entries))
@@ -270,7 +253,7 @@ def short_ids(path: str) -> list[tuple[int, str]]:
     """The short ids that this machine has given in a root, as (number, record id)."""
     found: list[tuple[int, str]] = []
     with suppress(OSError):
-        for line in disk.read_file(f"{path}/{disk.STATE}/short-ids.jsonl").split(b"\n"):
+        for line in disk.read_state(path, "short-ids.jsonl").split(b"\n"):
             with suppress(msgspec.DecodeError, msgspec.ValidationError):
                 item = SHORT_ID.decode(line)
                 found.append((item.n, item.id))
@@ -285,11 +268,8 @@ def give_short_ids(root: Root, records: Iterable[str]) -> Root:
     missing = [record for record in dict.fromkeys(records) if record not in root.short_ids]
     if not missing:
         return root
-    from filelock import FileLock, Timeout
-
     try:
-        folder = disk.state_folder(root.path)
-        with FileLock(f"{folder}/short-ids.lock", timeout=5):
+        with disk.locked(root.path, "short-ids.jsonl") as file:
             given = short_ids(root.path)
             have = {record for _, record in given}
             number = max((number for number, _ in given), default=0)
@@ -298,16 +278,21 @@ def give_short_ids(root: Root, records: Iterable[str]) -> Root:
                 if record not in have:
                     number += 1
                     fresh.append((number, record))
-            text = b"".join(msgspec.json.encode(ShortId(n, record)) + b"\n" for n, record in fresh)
-            handle = os.open(f"{folder}/short-ids.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-            try:
-                os.write(handle, text)
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-    except (OSError, Timeout):
+            disk.append(file, b"".join(msgspec.json.encode(ShortId(n, record)) + b"\n" for n, record in fresh))
+    except OSError:
         return root
     return root.with_short_ids([*given, *fresh])
 
 
-__all__ = ["Disk", "Stopped", "changes", "cold", "give_short_ids", "read_bundle", "refreshed", "save", "short_id", "warm"]
+__all__ = [
+    "Disk",
+    "Stopped",
+    "changes",
+    "cold",
+    "give_short_ids",
+    "read_bundle",
+    "refreshed",
+    "save",
+    "short_id",
+    "warm",
+]

@@ -105,7 +105,7 @@ class Product(Struct, frozen=True):
     """The distinct ordinals of its ledger, rising."""
     events: dict[int, int] = {}
     """How many records have an event at each ordinal."""
-    ledger: tuple[int, int, int, int] = (0, 0, 0, 0)
+    ledger: tuple[int, int, int] = (0, 0, 0)
     """The stamp of `runs.jsonl`."""
 
     @property
@@ -172,9 +172,13 @@ class Root:
     ids: Map[str, tuple[str, ...]] = field(default_factory=lambda: Map[str, tuple[str, ...]](), repr=False)
     """Folders by record id; more than one where an id is repeated."""
     backlinks: Map[str, tuple[Link, ...]] = field(default_factory=lambda: Map[str, tuple[Link, ...]](), repr=False)
-    anchors: Map[AnyTarget, tuple[str, ...]] = field(default_factory=lambda: Map[AnyTarget, tuple[str, ...]](), repr=False)
+    anchors: Map[AnyTarget, tuple[str, ...]] = field(
+        default_factory=lambda: Map[AnyTarget, tuple[str, ...]](), repr=False
+    )
     """Folders by main anchor."""
-    created: Map[tuple[str, int], tuple[str, ...]] = field(default_factory=lambda: Map[tuple[str, int], tuple[str, ...]](), repr=False)
+    created: Map[tuple[str, int], tuple[str, ...]] = field(
+        default_factory=lambda: Map[tuple[str, int], tuple[str, ...]](), repr=False
+    )
     """Folders by scope and ordinal of creation."""
     products: Map[str, Product] = field(default_factory=lambda: Map[str, Product](), repr=False)
     short_ids: Map[str, str] = field(default_factory=lambda: Map[str, str](), repr=False)
@@ -280,7 +284,7 @@ class Root:
             tables.add(item)
         return tables.root()
 
-    def with_ledger(self, name: str, runs: Iterable[Run], stamp: tuple[int, int, int, int]) -> Root:
+    def with_ledger(self, name: str, runs: Iterable[Run], stamp: tuple[int, int, int]) -> Root:
         """The root after the run ledger of a product was read."""
         ordinals = tuple(sorted({run.ordinal for run in runs}))
         before = self.product(name)
@@ -288,7 +292,11 @@ class Root:
 
     def with_short_ids(self, numbers: Iterable[tuple[int, str]]) -> Root:
         """The root with the short ids that this machine has given."""
-        both = {key: value for number, record in numbers for key, value in ((short_id(number), record), (record, short_id(number)))}
+        both = {
+            key: value
+            for number, record in numbers
+            for key, value in ((short_id(number), record), (record, short_id(number)))
+        }
         return replace(self, short_ids=Map(both))
 
 
@@ -408,4 +416,16 @@ class Snapshot:
         return sum(len(root.entries) for root in self.roots)
 
 
-__all__ = ["Element", "Entry", "Link", "Product", "Reader", "Root", "Snapshot", "entry", "normal_address", "place_of", "short_id"]
+__all__ = [
+    "Element",
+    "Entry",
+    "Link",
+    "Product",
+    "Reader",
+    "Root",
+    "Snapshot",
+    "entry",
+    "normal_address",
+    "place_of",
+    "short_id",
+]

@@ -155,8 +155,10 @@ def read_log(data: bytes) -> Log:
     if None in identities:
         lines = data.split(b"\n")
         identities = tuple([event.id or identity(line) for event, line in zip(events, lines, strict=False)])
-    for event in events:
-        if (event.type == "retracted" and event.retracts is None) or (event.type == "overturned" and not event.overturns):
+    for event in events if b"retracted" in data or b"overturned" in data else ():
+        if (event.type == "retracted" and event.retracts is None) or (
+            event.type == "overturned" and not event.overturns
+        ):
             raise ValueError
     return Log(events, range(len(events)), identities)  # pyright: ignore[reportArgumentType]
 

@@ -174,7 +174,8 @@ class Relations(Struct, frozen=True, gc=False):
 
 
 class Sealed(Struct, frozen=True, gc=False):
-    hash: Annotated[str, Meta(pattern=r"^(?:[a-z0-9]+:)?[0-9a-fA-F]{32,128}$")]
+    hash: str
+    """Hex digits, with or without the name of the algorithm and a colon before them."""
     size: Ordinal | None = None
 
 
