@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.history.standing import Step, counts_for_nothing, reading_order, timeline
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
 from memidex.records.memidex.read import Log
 from memidex.records.memidex.values import Event
+from memidex.rules.rule import BundleCheck, Report
+from memidex.store.snapshot import Root
 
 LOG = "evidence/outcomes.jsonl"
 
@@ -37,3 +39,15 @@ def steps(bundle: Bundle) -> Iterator[tuple[str, Step]]:
         if step.live:
             yield before, step
         before = step.status
+
+
+def from_log(name: str) -> BundleCheck:
+    """The check of a rule that the parser of the log finds: it passes on the problems filed under the rule's name."""
+
+    def check(bundle: Bundle, root: Root) -> Iterable[Report]:
+        file = bundle.files.get(LOG)
+        if not file or not file.problems:
+            return ()
+        return [Report(LOG, problem.at, problem.message) for problem in file.problems if problem.rule == name]
+
+    return check

@@ -16,7 +16,7 @@ To overturn is a person's last word on an agent's decision. An agent's has no ef
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules.log_events import LOG, at, counting
@@ -24,14 +24,17 @@ from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
-    log = bundle.log
-    for event in log.events:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
+    for event in bundle.log.events:
         if event.type == "overturned" and event.origin != "user":
             break
     else:
-        return
-    for line, event in counting(log):
+        return ()
+    return overturned(bundle)
+
+
+def overturned(bundle: Bundle) -> Iterator[Report]:
+    for line, event in counting(bundle.log):
         if event.type == "overturned" and event.origin != "user":
             yield Report(
                 LOG,

@@ -23,7 +23,7 @@ The event takes effect all the same: a person should take it back, or deprecate 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules.log_events import LOG, at, steps
@@ -31,12 +31,16 @@ from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     for event in bundle.log.events:
         if event.type == "deprecated" and event.origin != "user":
             break
     else:
-        return
+        return ()
+    return retired(bundle)
+
+
+def retired(bundle: Bundle) -> Iterator[Report]:
     for before, step in steps(bundle):
         event = step.event
         if event.type == "deprecated" and event.origin != "user" and step.effective and before == "active":

@@ -20,6 +20,7 @@ An event that lacks its build, its origin or its type counts for nothing; of any
 ```
 """
 
-from memidex.rules.rule import Rule, from_parser
+from memidex.rules.log_events import from_log
+from memidex.rules.rule import Rule
 
-RULE = Rule("MX203", "bad-event-field", "error", bundle=from_parser("bad-event-field"))
+RULE = Rule("MX203", "bad-event-field", "error", bundle=from_log("bad-event-field"))

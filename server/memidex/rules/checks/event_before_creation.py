@@ -22,7 +22,7 @@ createdAtOrdinal: 2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
@@ -31,13 +31,17 @@ from memidex.rules.rule import Related, Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     created = bundle.record.created
     for event in bundle.log.events:
         if event.ordinal < created:
             break
     else:
-        return
+        return ()
+    return earlier(bundle, created)
+
+
+def earlier(bundle: Bundle, created: int) -> Iterator[Report]:
     there = Related(bundle.directory, "record.md", Place(("createdAtOrdinal",)), f"created at build {created}")
     for line, event in counting(bundle.log):
         if event.ordinal < created:

@@ -29,7 +29,7 @@ and every "since build" are counted wrongly from it. A product without a ledger 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules.log_events import LOG, at, counting
@@ -37,16 +37,20 @@ from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     runs = root.product(bundle.product).runs
     if not runs:
-        return
+        return ()
     newest = runs[-1]
     for event in bundle.log.events:
         if event.ordinal > newest:
             break
     else:
-        return
+        return ()
+    return later(bundle, newest)
+
+
+def later(bundle: Bundle, newest: int) -> Iterator[Report]:
     for line, event in counting(bundle.log):
         if event.ordinal > newest:
             message = f"`{event.type}` is of build {event.ordinal}, but the newest run of {bundle.product} is {newest}"

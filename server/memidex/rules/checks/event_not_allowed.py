@@ -28,7 +28,7 @@ Often the log of two branches was joined, or the events came in another order th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.history.standing import order_key
 from memidex.records.memidex.bundle import Bundle
@@ -41,15 +41,19 @@ OTHERS = frozenset({"overturned"})
 """An agent's `overturned` is reported by agent-overturned."""
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     log = bundle.log
     changes = [index for index, event in enumerate(log.events) if event.type in CHANGES_STATUS]
     if len(changes) < 2:
-        return
+        return ()
     if len(changes) == 2 and log.events[changes[0]].type == "promoted" and log.events[changes[1]].type != "promoted":
         first, second = (order_key(log.events[index], log.identities[index]) for index in changes)
         if first < second:
-            return
+            return ()
+    return without_effect(bundle)
+
+
+def without_effect(bundle: Bundle) -> Iterator[Report]:
     promotable = bundle.record.kind in ("fact", "caution")
     for _, step in steps(bundle):
         kind = step.event.type

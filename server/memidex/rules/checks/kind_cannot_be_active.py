@@ -26,7 +26,7 @@ kind: "caution"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.vocabulary import PROMOTABLE_KINDS
@@ -35,11 +35,15 @@ from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     kind = bundle.record.kind
     # A record of no known kind is reported for that.
     if kind in PROMOTABLE_KINDS or not kind:
-        return
+        return ()
+    return promotions(bundle, kind)
+
+
+def promotions(bundle: Bundle, kind: str) -> Iterator[Report]:
     for line, event in counting(bundle.log):
         if event.type == "promoted":
             article = "an" if kind == "unknown" else "a"

@@ -27,7 +27,7 @@ same build or an earlier one. Without it the record is served on nobody's word, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules.log_events import LOG, at, steps
@@ -35,7 +35,7 @@ from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     confirmed = promoted = None
     plain = True
     for event in bundle.log.events:
@@ -48,7 +48,11 @@ def check(bundle: Bundle, root: Root) -> Iterator[Report]:
         elif kind == "retracted" or kind == "overturned":
             plain = False
     if promoted is None or (plain and confirmed is not None and confirmed <= promoted):
-        return
+        return ()
+    return unfounded(bundle)
+
+
+def unfounded(bundle: Bundle) -> Iterator[Report]:
     told = [step for _, step in steps(bundle)]
     for step in told:
         if step.event.type == "promoted" and step.effective:

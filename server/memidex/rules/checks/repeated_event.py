@@ -28,7 +28,7 @@ different events under one id are worse, since only one of them counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules.log_events import LOG, at
@@ -36,10 +36,15 @@ from memidex.rules.rule import Related, Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     log = bundle.log
     if len(set(log.identities)) == len(log.identities):
-        return
+        return ()
+    return repeats(bundle)
+
+
+def repeats(bundle: Bundle) -> Iterator[Report]:
+    log = bundle.log
     first: dict[str, int] = {}
     for index, identity in enumerate(log.identities):
         earlier = first.setdefault(identity, index)

@@ -18,7 +18,7 @@ What was meant to be taken back still counts. An event is named by its `id`, or,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
@@ -28,13 +28,18 @@ from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
     log = bundle.log
     for event in log.events:
         if event.type == "retracted" or event.type == "overturned":
             break
     else:
-        return
+        return ()
+    return missing(bundle)
+
+
+def missing(bundle: Bundle) -> Iterator[Report]:
+    log = bundle.log
     known = set(log.identities)
     unread: set[str] | None = None
     for line, event in counting(log):

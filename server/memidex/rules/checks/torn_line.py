@@ -17,6 +17,7 @@ that what is appended is not swallowed by it.
 ```
 """
 
-from memidex.rules.rule import Rule, from_parser
+from memidex.rules.log_events import from_log
+from memidex.rules.rule import Rule
 
-RULE = Rule("MX204", "torn-line", "warning", bundle=from_parser("torn-line"))
+RULE = Rule("MX204", "torn-line", "warning", bundle=from_log("torn-line"))

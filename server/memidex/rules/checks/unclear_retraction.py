@@ -23,23 +23,24 @@ its target in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from memidex.records.memidex.bundle import Bundle
-from memidex.rules.log_events import LOG, at
-from memidex.rules.rule import Report, Rule, from_parser
+from memidex.rules.log_events import LOG, at, from_log
+from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
 
-parsed = from_parser("unclear-retraction")
+parsed = from_log("unclear-retraction")
 
 
-def check(bundle: Bundle, root: Root) -> Iterator[Report]:
-    yield from parsed(bundle, root)
-    for index, event in enumerate(bundle.log.events):
-        if event.type == "retracted" and event.retracts == ():
-            yield Report(
-                LOG, at(bundle.log.lines[index], "retracts"), "`retracts` names no event, so nothing is taken back"
-            )
+def check(bundle: Bundle, root: Root) -> Iterable[Report]:
+    found = list(parsed(bundle, root))
+    log = bundle.log
+    for index, event in enumerate(log.events):
+        if event.retracts == ():
+            message = "`retracts` names no event, so nothing is taken back"
+            found.append(Report(LOG, at(log.lines[index], "retracts"), message))
+    return found
 
 
 RULE = Rule("MX214", "unclear-retraction", "warning", bundle=check)

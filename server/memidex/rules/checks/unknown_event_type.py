@@ -14,6 +14,7 @@ It counts for nothing and is kept as it is: it may come from a newer writer.
 ```
 """
 
-from memidex.rules.rule import Rule, from_parser
+from memidex.rules.log_events import from_log
+from memidex.rules.rule import Rule
 
-RULE = Rule("MX202", "unknown-event-type", "warning", bundle=from_parser("unknown-event-type"))
+RULE = Rule("MX202", "unknown-event-type", "warning", bundle=from_log("unknown-event-type"))

@@ -14,6 +14,7 @@ The line counts for nothing, so trust and status are worked out without it; the 
 ```
 """
 
-from memidex.rules.rule import Rule, from_parser
+from memidex.rules.log_events import from_log
+from memidex.rules.rule import Rule
 
-RULE = Rule("MX201", "unreadable-event", "error", bundle=from_parser("unreadable-event"))
+RULE = Rule("MX201", "unreadable-event", "error", bundle=from_log("unreadable-event"))
