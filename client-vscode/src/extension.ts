@@ -1,6 +1,7 @@
 /** The extension: finds a Python, starts `memidex lsp`, and says clearly when it cannot. What is shown comes from the server. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -119,7 +120,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
   const client = new LanguageClient('memidex', 'memidex', () => spawned(mine.process), {
     documentSelector: DOCUMENTS,
     outputChannel: log,
-    initializationOptions: { trusted: vscode.workspace.isTrusted, settings: { rules: setting('rules', {}) } },
+    initializationOptions: { trusted: vscode.workspace.isTrusted, memidex: { rules: setting('rules', {}) } },
     synchronize: { configurationSection: 'memidex' },
     middleware: {
       executeCommand,
@@ -136,14 +137,20 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
       },
     },
   });
-  const tooLong = setTimeout(() => mine.process.kill(), PATIENCE_TO_START);
+  let silent = false;
+  const tooLong = setTimeout(() => {
+    silent = true;
+    mine.process.kill();
+  }, PATIENCE_TO_START);
   try {
     await client.start();
     mine.running = true;
     mine.client = client;
   } catch (error) {
+    const code = await exitOf(mine.process);
     mine.process.kill();
-    throw error;
+    if (silent) throw new Error(`the server did not answer within ${PATIENCE_TO_START / 1000} seconds`);
+    throw code === undefined ? error : new Error(`the server ended before it answered (exit code ${code}); the log says more`);
   } finally {
     clearTimeout(tooLong);
   }
@@ -161,6 +168,14 @@ async function stop(): Promise<void> {
     log.warn(`the server did not stop as asked: ${text(error)}`);
   }
   if (old && old.process.exitCode === null) setTimeout(() => old.process.kill(), PATIENCE_TO_STOP).unref();
+}
+
+/** The exit code of a process that has ended or is about to. */
+async function exitOf(child: ChildProcess): Promise<number | undefined> {
+  if (child.pid !== undefined && child.exitCode === null) {
+    await Promise.race([once(child, 'exit'), new Promise((done) => setTimeout(done, 1_000))]);
+  }
+  return child.exitCode ?? undefined;
 }
 
 /** The process once it runs; a command that is not there is an error with its name. */

@@ -137,7 +137,7 @@ const picture = (name) => page.screenshot({ path: path.join(out, `${String(++pic
 const plain = (text) => text.replace(/\s+/g, ' ');
 const editor = () => page.locator('.editor-instance .monaco-editor').first();
 const line = (text) => editor().locator('.view-line', { hasText: text });
-const input = () => page.locator('.quick-input-widget input');
+const input = () => page.locator('.quick-input-widget input.input');
 
 /** Keys get lost while focus moves: they are pressed until their result is there. */
 const press = async (keys, result, { focus = true, tries = 6, wait = 5_000 } = {}) => {
