@@ -29,7 +29,9 @@ class Report(msgspec.Struct, frozen=True, gc=False):
 EMPTY = Report(b"[]", "0")
 
 
-def report(findings: Iterable[Finding], source: Source, encoding: Encoding, sources: Sources, page: Callable[[str], str]) -> Report:
+def report(
+    findings: Iterable[Finding], source: Source, encoding: Encoding, sources: Sources, page: Callable[[str], str]
+) -> Report:
     """The findings of one file. `sources` gives the texts of related files, `page` the address of a rule's page."""
     items = [diagnostic(finding, source, encoding, sources, page) for finding in findings]
     if not items:
@@ -38,7 +40,9 @@ def report(findings: Iterable[Finding], source: Source, encoding: Encoding, sour
     return Report(data, hashlib.blake2b(data, digest_size=8).hexdigest())
 
 
-def diagnostic(finding: Finding, source: Source, encoding: Encoding, sources: Sources, page: Callable[[str], str]) -> dict[str, Any]:
+def diagnostic(
+    finding: Finding, source: Source, encoding: Encoding, sources: Sources, page: Callable[[str], str]
+) -> dict[str, Any]:
     item: dict[str, Any] = {
         "range": range_of(source, finding.span, encoding),
         "severity": SEVERITY[finding.severity],
@@ -54,7 +58,10 @@ def diagnostic(finding: Finding, source: Source, encoding: Encoding, sources: So
         item["tags"] = [TAG[tag] for tag in finding.tags]
     if finding.related:
         item["relatedInformation"] = [
-            {"location": {"uri": convert.path_to_uri(path), "range": range_of(sources(path), span, encoding)}, "message": message}
+            {
+                "location": {"uri": convert.path_to_uri(path), "range": range_of(sources(path), span, encoding)},
+                "message": message,
+            }
             for path, span, message in finding.related
         ]
     return item

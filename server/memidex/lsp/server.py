@@ -28,7 +28,15 @@ from memidex.text import Source
 logger = logging.getLogger(__name__)
 
 FIX_ALL = "source.fixAll.memidex"
-WATCHED = ("**/memory/*/bundles/**", "**/memory/*/runs.jsonl", "**/policies.md", "**/memory", "**/memory/*", "**/memory/*/bundles", "**/pyproject.toml")
+WATCHED = (
+    "**/memory/*/bundles/**",
+    "**/memory/*/runs.jsonl",
+    "**/policies.md",
+    "**/memory",
+    "**/memory/*",
+    "**/memory/*/bundles",
+    "**/pyproject.toml",
+)
 REFRESH = 0.2
 """Seconds between two requests to the client to ask again."""
 
@@ -93,7 +101,8 @@ class App:
         version = b"" if document is None or document.version is None else b',"version":%d' % document.version
         name = document.uri if document else uri
         self.server.protocol.notify(
-            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, Raw(b'{"uri":%b%b,"diagnostics":%b}' % (encode(name), version, found.items))
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
+            Raw(b'{"uri":%b%b,"diagnostics":%b}' % (encode(name), version, found.items)),
         )
 
     def closed(self, uri: str) -> None:
@@ -138,7 +147,9 @@ class App:
         token = str(uuid.uuid4())
         protocol = self.server.protocol
         try:
-            request = protocol.send_request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(token))
+            request = protocol.send_request(
+                types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(token)
+            )
             await asyncio.wait_for(asyncio.wrap_future(request), 2)
         except Exception:
             return lambda _done, _all: None
@@ -152,7 +163,9 @@ class App:
                 self.server.partial(token, {"kind": "end", "message": f"{every} records"})
             elif loop.time() - last > 0.1:
                 last = loop.time()
-                self.server.partial(token, {"kind": "report", "message": f"{done} of {every}", "percentage": 100 * done // every})
+                self.server.partial(
+                    token, {"kind": "report", "message": f"{done} of {every}", "percentage": 100 * done // every}
+                )
 
         return told
 
@@ -178,14 +191,20 @@ class App:
         """Edits as the client takes them, with the versions of open documents where it can compare them."""
         by_path: dict[str, list[types.TextEdit]] = {}
         for path, span, text in edits:
-            by_path.setdefault(path, []).append(types.TextEdit(convert.range_(self.text(path), span, self.server.encoding), text))
+            by_path.setdefault(path, []).append(
+                types.TextEdit(convert.range_(self.text(path), span, self.server.encoding), text)
+            )
         if not self.can("workspace", "workspace_edit", "document_changes"):
             return types.WorkspaceEdit(changes={self.uri(path): items for path, items in by_path.items()})
         documents: list[Any] = []
         for path, items in by_path.items():
             document = self.server.documents.find(convert.path_to_uri(path))
             version = document.version if document else None
-            documents.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(self.uri(path), version), list(items)))
+            documents.append(
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(self.uri(path), version), list(items)
+                )
+            )
         return types.WorkspaceEdit(document_changes=documents)
 
     def uri(self, path: str) -> str:
@@ -218,14 +237,22 @@ def register(app: App) -> None:
         if watches:
             watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
             registrations.append(
-                types.Registration("watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.DidChangeWatchedFilesRegistrationOptions(watchers))
+                types.Registration(
+                    "watch",
+                    types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                    types.DidChangeWatchedFilesRegistrationOptions(watchers),
+                )
             )
         if app.can("workspace", "did_change_configuration", "dynamic_registration"):
-            registrations.append(types.Registration("configuration", types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": "memidex"}))
+            registrations.append(
+                types.Registration("configuration", types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": "memidex"})
+            )
         if registrations:
             try:
                 await asyncio.wrap_future(
-                    server.protocol.send_request(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations))
+                    server.protocol.send_request(
+                        types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations)
+                    )
                 )
             except Exception as error:
                 logger.warning("the client does not watch files: %s", error)
@@ -246,7 +273,11 @@ def register(app: App) -> None:
             gone = session.path(folder.uri)
             kept = [path for item in server.folders if (path := session.path(item.uri))]
             for root in session.snapshot.roots:
-                if gone and (root.path + "/").startswith(gone + "/") and not any((root.path + "/").startswith(path + "/") for path in kept):
+                if (
+                    gone
+                    and (root.path + "/").startswith(gone + "/")
+                    and not any((root.path + "/").startswith(path + "/") for path in kept)
+                ):
                     paths = [path for path in session.reports if path.startswith(root.path + "/")]
                     session.forget(root.path)
                     app.publish(paths)
@@ -309,7 +340,8 @@ def register(app: App) -> None:
     # Code actions
 
     @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True)
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         view = await app.view(params.text_document.uri)
@@ -323,12 +355,17 @@ def register(app: App) -> None:
         actions: list[types.CodeAction] = []
         if wants(wanted, types.CodeActionKind.QuickFix):
             for finding in found:
-                actions += [action(app, view.path, finding, index, params.context.diagnostics) for index in range(len(finding.fixes))]
+                actions += [
+                    action(app, view.path, finding, index, params.context.diagnostics)
+                    for index in range(len(finding.fixes))
+                ]
         # Fix-all is offered when it is asked for, as an editor does when it saves, and not in every menu.
         if wanted and wants(wanted, FIX_ALL) and safe_edits(session.findings(view.path)):
             actions.append(
                 types.CodeAction(
-                    "Fix all safe memidex findings in this file", FIX_ALL, edit=app.edit(safe_edits(session.findings(view.path)))
+                    "Fix all safe memidex findings in this file",
+                    FIX_ALL,
+                    edit=app.edit(safe_edits(session.findings(view.path))),
                 )
             )
         return actions
@@ -357,7 +394,9 @@ def register(app: App) -> None:
 
 def wants(only: Iterable[str] | None, kind: str) -> bool:
     """Whether a client that asks for `only` these kinds wants this one; a kind holds what is below it."""
-    return only is None or any(kind == str(item) or kind.startswith(str(getattr(item, "value", item)) + ".") for item in map(value_of, only))
+    return only is None or any(
+        kind == str(item) or kind.startswith(str(getattr(item, "value", item)) + ".") for item in map(value_of, only)
+    )
 
 
 def value_of(kind: Any) -> str:
@@ -373,8 +412,14 @@ def action(app: App, path: str, finding: Finding, index: int, shown: Iterable[ty
     fix = finding.fixes[index]
     span = convert.range_(app.text(path), finding.span, app.server.encoding)
     causes = [item for item in shown if item.range == span and item.code == finding.rule.code]
-    made = types.CodeAction(fix.title, types.CodeActionKind.QuickFix, diagnostics=causes or None, is_preferred=fix.preferred and index == 0)
-    lazily = app.client.text_document and app.client.text_document.code_action and app.client.text_document.code_action.resolve_support
+    made = types.CodeAction(
+        fix.title, types.CodeActionKind.QuickFix, diagnostics=causes or None, is_preferred=fix.preferred and index == 0
+    )
+    lazily = (
+        app.client.text_document
+        and app.client.text_document.code_action
+        and app.client.text_document.code_action.resolve_support
+    )
     if lazily and "edit" in lazily.properties:
         made.data = {"path": path, "finding": key(finding)}
     else:
@@ -388,7 +433,14 @@ def safe_edits(findings: Iterable[Finding]) -> list[FileEdit]:
     for finding in findings:
         for fix in finding.fixes:
             if fix.safe:
-                if not any(one.path == two.path and one.span.start < two.span.end and two.span.start < one.span.end or one == two for one in fix.edits for two in taken):
+                if not any(
+                    one.path == two.path
+                    and one.span.start < two.span.end
+                    and two.span.start < one.span.end
+                    or one == two
+                    for one in fix.edits
+                    for two in taken
+                ):
                     taken += fix.edits
                 break
     return taken
@@ -396,7 +448,11 @@ def safe_edits(findings: Iterable[Finding]) -> list[FileEdit]:
 
 def configure_logging() -> None:
     level = os.environ.get("MEMIDEX_LOG", "INFO").upper()
-    logging.basicConfig(stream=sys.stderr, level=level if re.fullmatch("[A-Z]+", level) else "INFO", format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=level if re.fullmatch("[A-Z]+", level) else "INFO",
+        format="%(levelname)s %(name)s: %(message)s",
+    )
     logging.getLogger("pygls").setLevel(logging.WARNING)
 
 

@@ -16,6 +16,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import msgspec
+
 from memidex.lsp import convert
 from memidex.lsp.findings import EMPTY, Report, report
 from memidex.lsp.wire import Cancelled, Server
@@ -57,8 +59,6 @@ class Owner(NamedTuple):
 class Buffers:
     """The reader of a root that gives open buffers first, then what was read last, then the disk."""
 
-    KEPT = 64
-
     def __init__(self, root: str) -> None:
         self.root = root
         self.bundles: dict[str, Bundle] = {}
@@ -78,9 +78,9 @@ class Buffers:
 class Recent:
     """A reader that remembers the last bundles it gave, for work that asks for one several times."""
 
-    KEPT = 32
+    KEPT = 2 * BATCH
 
-    def __init__(self, reader: Any) -> None:
+    def __init__(self, reader: Buffers) -> None:
         self.reader = reader
         self.kept: OrderedDict[str, Bundle | None] = OrderedDict()
 
@@ -93,6 +93,18 @@ class Recent:
 
     def file(self, path: str) -> File | None:
         return self.reader.file(path)
+
+    def listed(self, items: Iterable[Entry]) -> list[Entry]:
+        """The entries of those bundles that were opened by name, with the full stamp of a look at what is there."""
+        found: list[Entry] = []
+        for item in items:
+            if item.numbers.startswith(disk.UNLISTED) and item.directory not in self.reader.bundles:
+                contents = disk.read(item.directory, self.reader.root)
+                if contents:
+                    bundle = opening.bundle_of(item.directory, contents)
+                    self.kept[item.directory] = bundle
+                    found.append(entry(bundle, contents.stamp))
+        return found
 
 
 class Checked(NamedTuple):
@@ -258,7 +270,9 @@ class Session:
             self.schedule()
 
     def opening_of(self, path: str) -> asyncio.Task[None] | None:
-        return next((task for root, task in self.opening.items() if path.startswith(root + "/") and not task.done()), None)
+        return next(
+            (task for root, task in self.opening.items() if path.startswith(root + "/") and not task.done()), None
+        )
 
     def ensure(self, path: str) -> asyncio.Task[None]:
         """The task that opens a root; one for each."""
@@ -298,7 +312,13 @@ class Session:
             return
         self.snapshot = self.snapshot.with_root(root)
         self.reopen_buffers(path)
-        logger.info("%s: %d records in %.2f s (%s)", path, len(root.entries), time.monotonic() - started, "warm" if warm else "cold")
+        logger.info(
+            "%s: %d records in %.2f s (%s)",
+            path,
+            len(root.entries),
+            time.monotonic() - started,
+            "warm" if warm else "cold",
+        )
         self.start(self.settle_in(path, warm=warm))
 
     def reopen_buffers(self, path: str) -> None:
@@ -309,15 +329,12 @@ class Session:
         self.schedule()
 
     async def settle_in(self, path: str, *, warm: bool) -> None:
-        """After a root can be used: look for what changed since its cache was written, write it again, check it all."""
-        if warm:
-            changed = await self.verify(path)
-        else:
-            changed = 1
-        root = self.snapshot.root_of(path + "/")
+        """After a root can be used: look for what changed since its cache was written, check it all, write it again."""
+        changed = await self.verify(path) if warm else 1
+        await self.sweep(path)
+        root = self.root_at(path)
         if changed and root:
             await self.server.run_cancellable(lambda _cancelled: opening.save(root))
-        self.start(self.sweep(path))
 
     async def verify(self, path: str) -> int:
         """Compare every stamp of a root with the disk and read again what differs; how many bundles that were."""
@@ -344,7 +361,10 @@ class Session:
             new = [item for item in after if item.directory not in self.buffers[path].bundles]
             there = {item.directory for item in after}
             self.take(root, new, [directory for directory in directories if directory not in there])
-            self.apply_disk(self.root_at(path) or root, [item.directory for item in after if item.directory in self.buffers[path].bundles])
+            self.apply_disk(
+                self.root_at(path) or root,
+                [item.directory for item in after if item.directory in self.buffers[path].bundles],
+            )
             self.schedule()
 
     def root_at(self, path: str) -> Root | None:
@@ -477,14 +497,18 @@ class Session:
         at: dict[str, int] = {}
         while True:
             await asyncio.sleep(POLL)
-            for root in self.snapshot.roots:
+            for root in self.snapshot.roots if not self.sweeps else ():
                 found, at[root.path] = await self.server.run_cancellable(
-                    lambda _cancelled, root=root: look(root, at.get(root.path, 0), list(self.buffers[root.path].bundles))
+                    lambda _cancelled, root=root: look(
+                        root, at.get(root.path, 0), list(self.buffers[root.path].bundles)
+                    )
                 )
                 if found == {""}:
                     await self.verify(root.path)
                 elif found:
-                    self.changed_outside([f"{directory}/record.md" if "/bundles/" in directory else directory for directory in found])
+                    self.changed_outside(
+                        [f"{directory}/record.md" if "/bundles/" in directory else directory for directory in found]
+                    )
 
     # Findings ---------------------------------------------------------------------------------------------------------
 
@@ -522,7 +546,15 @@ class Session:
         root = self.root_at(owner.root)
         if root is None:
             return []
-        return self.replace_findings(checked(replace(root, reader=Recent(root.reader)), owner, self.selection(owner.root), self.server.encoding, self.page))
+        return self.replace_findings(
+            checked(
+                replace(root, reader=Recent(self.buffers[owner.root])),
+                owner,
+                self.selection(owner.root),
+                self.server.encoding,
+                self.page,
+            )
+        )
 
     def selection(self, root: str) -> Selection:
         return self.selections.get(root, Selection())
@@ -531,7 +563,11 @@ class Session:
         """Take an owner's findings; the files whose reports changed."""
         old = self.checked.get(new.owner)
         paths = {*(old.reports if old else ()), *new.reports}
-        differ = [path for path in sorted(paths) if self.reports.get(path, EMPTY).result_id != new.reports.get(path, EMPTY).result_id]
+        differ = [
+            path
+            for path in sorted(paths)
+            if self.reports.get(path, EMPTY).result_id != new.reports.get(path, EMPTY).result_id
+        ]
         for path in paths:
             if path in new.reports:
                 self.reports[path] = new.reports[path]
@@ -586,16 +622,21 @@ class Session:
             if root is None:
                 return
             epoch = self.epoch
-            root = replace(root, reader=Recent(root.reader))
+            recent = Recent(self.buffers[path])
+            root = replace(root, reader=recent)
             selection, encoding, page = self.selection(path), self.server.encoding, self.page
             owners = [Owner(path, ""), *(Owner(path, directory) for directory in sorted(root.entries))]
             for start in range(0, len(owners), BATCH):
                 batch = [owner for owner in owners[start : start + BATCH] if self.seen.get(owner, 0) <= epoch]
 
-                def work(_cancelled: Cancelled, batch: list[Owner] = batch, root: Root = root) -> list[Checked]:
-                    return [checked(root, owner, selection, encoding, page) for owner in batch]
+                def work(
+                    _cancelled: Cancelled, batch: list[Owner] = batch, root: Root = root
+                ) -> tuple[list[Checked], list[Entry]]:
+                    fresh = recent.listed([root.entries[owner.directory] for owner in batch if owner.directory])
+                    return [checked(root, owner, selection, encoding, page) for owner in batch], fresh
 
-                results = await self.server.run_cancellable(work)
+                results, fresh = await self.server.run_cancellable(work)
+                self.restamp(path, fresh)
                 differ: list[str] = []
                 for result in results:
                     if self.seen.get(result.owner, 0) <= epoch and self.root_at(path):
@@ -606,6 +647,20 @@ class Session:
         finally:
             self.sweeps -= 1
 
+    def restamp(self, path: str, fresh: list[Entry]) -> None:
+        """Take the full stamps of bundles that a cold start opened by name, unless they changed since."""
+        root = self.root_at(path)
+        if root is None or not fresh:
+            return
+        same = [item for item in fresh if alike(root.entries.get(item.directory), item)]
+        if same:
+            self.snapshot = self.snapshot.with_root(root.restamped(same))
+        changed = [
+            item for item in fresh if item.directory in root.entries and not alike(root.entries[item.directory], item)
+        ]
+        if changed:
+            self.changed_outside([f"{item.directory}/record.md" for item in changed])
+
     def configure(self) -> None:
         """The configuration changed: everything is checked again."""
         self.epoch += 1
@@ -614,7 +669,9 @@ class Session:
             for directory in self.buffers[root.path].bundles:
                 self.seen[Owner(root.path, directory)] = self.epoch
                 self.waiting[Owner(root.path, directory)] = None
-            self.seen = {owner: epoch for owner, epoch in self.seen.items() if owner.root != root.path or owner in self.waiting}
+            self.seen = {
+                owner: epoch for owner, epoch in self.seen.items() if owner.root != root.path or owner in self.waiting
+            }
             self.start(self.sweep(root.path))
         self.schedule()
 
@@ -644,6 +701,11 @@ def checked(root: Root, owner: Owner, selection: Selection, encoding: Any, page:
         {path: tuple(items) for path, items in by_path.items()},
         {path: report(items, source(path), encoding, source, page) for path, items in by_path.items()},
     )
+
+
+def alike(one: Entry | None, two: Entry) -> bool:
+    """Whether two entries say the same, whatever their stamps."""
+    return one is not None and msgspec.structs.replace(one, names=two.names, numbers=two.numbers) == two
 
 
 def read_entries(root: Root, directories: Iterable[str]) -> list[Entry]:
@@ -682,5 +744,3 @@ def look(root: Root, start: int, first: list[str]) -> tuple[set[str], int]:
         if disk.stamp(directory, item.names) != item.numbers:
             found.add(directory)
     return found, at % max(1, len(items))
-
-

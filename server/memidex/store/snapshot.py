@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from immutables import Map
 from msgspec import Struct
@@ -23,6 +23,12 @@ from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File
 from memidex.records.memidex.values import AnyTarget, Element, Platform, Relation, Run, Scope
 from memidex.store.disk import Stamp
+
+if TYPE_CHECKING:
+    from immutables._protocols import MapMutation
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 class Entry(Struct, frozen=True, gc=False, array_like=True):
@@ -284,6 +290,10 @@ class Root:
             tables.add(item)
         return tables.root()
 
+    def restamped(self, items: Iterable[Entry]) -> Root:
+        """The root with entries that differ from those it has in nothing but their stamps."""
+        return replace(self, entries=self.entries.update({item.directory: item for item in items}))
+
     def with_ledger(self, name: str, runs: Iterable[Run], stamp: tuple[int, int, int]) -> Root:
         """The root after the run ledger of a product was read."""
         ordinals = tuple(sorted({run.ordinal for run in runs}))
@@ -336,13 +346,20 @@ class Tables:
         if item is None:
             return
         del self.entries[directory]
+
+        def here(folder: str) -> bool:
+            return folder == directory
+
+        def from_here(link: Link) -> bool:
+            return link.directory == directory
+
         for name in self.names(item):
-            drop(self.ids, name, lambda folder: folder != directory)
+            drop(self.ids, name, here)
         for relation in item.relations:
-            drop(self.backlinks, normal_address(relation.target), lambda link: link.directory != directory)
+            drop(self.backlinks, normal_address(relation.target), from_here)
         if item.main is not None:
-            drop(self.anchors, item.main, lambda folder: folder != directory)
-        drop(self.created, (str(item.scope), item.created), lambda folder: folder != directory)
+            drop(self.anchors, item.main, here)
+        drop(self.created, (str(item.scope), item.created), here)
         counts = self.count(item.product)
         for ordinal in item.ordinals:
             counts[ordinal] -= 1
@@ -370,14 +387,13 @@ class Tables:
         )
 
 
-def drop(table: object, key: object, stays: Callable[..., bool]) -> None:
-    """Take what does not stay out of one row of a table, and the row itself when it is empty."""
-    rows: dict[object, tuple[object, ...]] = table  # type: ignore[assignment]
-    left = tuple(item for item in rows.get(key, ()) if stays(item))
+def drop(table: MapMutation[K, tuple[T, ...]], key: K, goes: Callable[[T], bool]) -> None:
+    """Take what goes out of one row of a table, and the row itself when it is empty."""
+    left = tuple(item for item in table.get(key, ()) if not goes(item))
     if left:
-        rows[key] = left
-    elif key in rows:
-        del rows[key]
+        table[key] = left
+    elif key in table:
+        del table[key]
 
 
 BUNDLE_FILE = re.compile(r"memory/([^/]+)/bundles/([^/]+)/(.+)")
