@@ -18,6 +18,7 @@ A sketch names files and what is particular about them; everything else is a hea
     -- record.md (bytes) --                 the same, with Python's escapes such as \\xff
     -- extra.txt (link: ../../x) --         a symbolic link
     -- record.md (folder) --                a folder where a file belongs
+    -- record.md (size: 9000000) --         a file of that many bytes, all zero
 
 `@a` stands for the id of bundle `a`; in `manifest.json`, `@hash(record.md)` and `@size(record.md)` for what they say.
 A file that is not named is healthy: a sealed manifest over what the sketch gives, a log with one confirmation and, for
@@ -206,6 +207,9 @@ def write(result: Sketch, path: Path, part: Part, nick: str) -> None:
         return
     if part.how == "(folder)":
         path.mkdir()
+        return
+    if part.how.startswith("(size:"):
+        path.write_bytes(bytes(int(part.how[6:-1])))
         return
     if part.how.startswith("(link:"):
         path.symlink_to(filled(part.how[6:-1].strip()))
