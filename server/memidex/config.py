@@ -22,7 +22,7 @@ KEYS: Final = ("rules", "select", "ignore", "fail-on", "exclude")
 FILE: Final = "pyproject.toml"
 
 
-class Malformed(Exception):  # noqa: N818
+class Malformed(Exception):
     """Configuration that cannot be used; its text names the file and the key."""
 
 

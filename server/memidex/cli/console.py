@@ -20,7 +20,7 @@ UNSEEN = re.compile("[\0-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200
 IN_JSON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
-class Failed(Exception):  # noqa: N818
+class Failed(Exception):
     """A command that cannot go on: a message for stderr, and the exit code."""
 
     def __init__(self, message: str, code: int = CANNOT_RUN) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -76,6 +77,12 @@ def run(arguments: Sequence[str], console: Console) -> int:
         raise
     except OSError as error:
         console.say(f"memidex: {consoles.visible(str(error))}")
+        return consoles.CANNOT_RUN
+    except Exception as error:
+        traceback.print_exc(file=console.err)
+        console.say(
+            f"memidex: this is a fault of memidex ({type(error).__name__}); please report it with the lines above"
+        )
         return consoles.CANNOT_RUN
 
 
