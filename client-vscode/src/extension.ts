@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { CloseAction, ErrorAction, LanguageClient, type ExecuteCommandSignature } from 'vscode-languageclient/node';
 import { choose, machine, SETTING, type Candidate } from './python';
@@ -128,6 +129,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
       workspace: { didChangeConfiguration: async (sections, next) => (await turn, server === mine ? next(sections) : undefined) },
     },
     initializationFailedHandler: () => false, // start() rejects; one message is enough
+    stdioOptions: { stdout: () => undefined, stderr: (lines) => createInterface({ input: lines }).on('line', relay) },
     errorHandler: {
       error: (_error, _message, count) => ({ action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown }),
       closed: () => {
@@ -168,6 +170,15 @@ async function stop(): Promise<void> {
     log.warn(`the server did not stop as asked: ${text(error)}`);
   }
   if (old && old.process.exitCode === null) setTimeout(() => old.process.kill(), PATIENCE_TO_STOP).unref();
+}
+
+/** A line that the server logged, at its own level; one without a level belongs to a traceback. */
+function relay(line: string): void {
+  const [, level, rest = line] = /^(DEBUG|INFO|WARNING) (.*)$/.exec(line) ?? [];
+  if (level === 'DEBUG') log.debug(rest);
+  else if (level === 'INFO') log.info(rest);
+  else if (level === 'WARNING') log.warn(rest);
+  else log.error(rest);
 }
 
 /** The exit code of a process that has ended or is about to. */

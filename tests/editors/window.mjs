@@ -46,6 +46,12 @@ const related = fs.readdirSync(bundles).flatMap((id) => {
 })[0];
 assert.ok(related, 'the example has a relation between two records');
 
+const candidate = fs.readdirSync(bundles).find((id) => {
+  const log = path.join(bundles, id, 'evidence/outcomes.jsonl');
+  return id.startsWith('fact-') && fs.existsSync(log) && !/"(promoted|superseded|deprecated|retracted|overturned)"/.test(fs.readFileSync(log, 'utf8'));
+});
+assert.ok(candidate, 'the example has a candidate fact');
+
 const settings = {
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
@@ -73,7 +79,7 @@ const dataOf = (name, more = {}) => {
   fs.writeFileSync(at(name, 'User/settings.json'), JSON.stringify({ ...settings, ...more }));
 };
 dataOf('data');
-dataOf('wary', { 'security.workspace.trust.enabled': true });
+dataOf('wary', { 'security.workspace.trust.enabled': true, 'workbench.colorTheme': 'Default Dark Modern' });
 // Settings of scope machine-overridable are read here: code-server is a remote window.
 const machineSettings = (value) => fs.writeFileSync(at('data/Machine/settings.json'), JSON.stringify(value));
 machineSettings({});
@@ -170,6 +176,11 @@ const goto = async (row, column) => {
   await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: `Ln ${row}, Col ${column}` }).waitFor();
   await page.locator('.monaco-editor.focused').first().waitFor();
+};
+/** A row of an open menu, by the keyboard. */
+const choose = async (row) => {
+  for (let i = 0; i < 30 && !/\bfocused\b/.test(await row.getAttribute('class')); i++) await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
 };
 /** The middle of a word on the screen. */
 const place = (text, word) => line(text).first().evaluate((element, wanted) => {
@@ -297,8 +308,7 @@ try {
     const fix = page.locator('.action-widget .monaco-list-row', { hasText: /\bfact\b/ }).first();
     await press(['Control+.'], fix);
     await picture('fix-menu');
-    for (let i = 0; i < 20 && !/\bfocused\b/.test(await fix.getAttribute('class')); i++) await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
+    await choose(fix);
     await line('kind: "fact"').waitFor();
     await editor().locator('.squiggly-error').first().waitFor({ state: 'detached' });
     await page.keyboard.press('Control+S');
@@ -336,6 +346,28 @@ try {
     await press(['F12'], page.locator('.tab.active[data-resource-name="record.md"]'));
     await line(`id: "${related.target}"`).waitFor();
     await picture('definition');
+  });
+
+  await step('a candidate is accepted from the light bulb, and says so in its log', async () => {
+    const log = path.join(bundles, candidate, 'evidence/outcomes.jsonl');
+    const before = fs.readFileSync(log, 'utf8');
+    await open(path.join(bundles, candidate, 'record.md'));
+    await goto(rowOf(path.join(bundles, candidate, 'record.md'), 'id: "'), 12);
+    const accept = page.locator('.action-widget .monaco-list-row', { hasText: /Accept/ }).first();
+    await press(['Control+.'], accept);
+    await picture('accept-menu');
+    await choose(accept);
+    const after = await until('the log grows', () => {
+      const now = fs.readFileSync(log, 'utf8');
+      return now !== before && now;
+    });
+    assert.ok(after.startsWith(before), 'what was there stays, byte for byte');
+    const events = after.slice(before.length).trim().split('\n').map((text) => JSON.parse(text));
+    assert.deepEqual(events.map(({ type, origin }) => `${type} by ${origin}`), ['confirmed by user', 'promoted by user']);
+    const active = page.locator('.monaco-resizable-hover .hover-row', { hasText: /\bactive\b/ }).filter({ has: page.locator('img') }).first();
+    await press(['Control+K', 'Control+I'], active, { wait: 2_000, tries: 10 });
+    await picture('accepted');
+    await page.keyboard.press('Escape');
   });
 
   await step('a server that dies is started again', async () => {
@@ -393,6 +425,9 @@ try {
     await editor().locator('.squiggly-error').first().waitFor();
     await picture('not-trusted');
     assert.match(logged().split('running: ').pop(), /\(PATH\), bundled server/);
+    await goto(rowOf(record, 'id: "'), 12);
+    await press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 });
+    await picture('hover-dark');
   });
   console.log(`${passed} passed, 0 failed`);
 } catch (error) {
