@@ -245,7 +245,16 @@ def timeline(record: Record, log: Log, as_of: int | None = None) -> list[Step]:
                 counts[event.type] += 1
             status = after(event, status)
         steps.append(
-            Step(event, identity, log.lines[index], identity not in dead, not why, sums.trust(**counts, origin=record.origin), status, why)
+            Step(
+                event,
+                identity,
+                log.lines[index],
+                identity not in dead,
+                not why,
+                sums.trust(**counts, origin=record.origin),
+                status,
+                why,
+            )
         )
     return steps
 

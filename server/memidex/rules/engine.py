@@ -27,7 +27,9 @@ def check_texts(bundle: Bundle, root: Root, selection: Selection = ALL) -> list[
         severity = selection.severity(rule) if rule.bundle else None
         if severity and rule.bundle:
             check = rule.bundle
-            found += run(rule, severity, bundle.directory, root, lambda check=check: check(bundle, root), lambda: bundle)
+            found += run(
+                rule, severity, bundle.directory, root, lambda check=check: check(bundle, root), lambda: bundle
+            )
     return found
 
 
@@ -40,7 +42,14 @@ def check_links(entry: Entry, root: Root, selection: Selection = ALL) -> list[Fi
         severity = selection.severity(rule)
         if severity and rule.store:
             check = rule.store
-            found += run(rule, severity, entry.directory, root, lambda check=check: check(root, entry), lambda: root.bundle(entry))
+            found += run(
+                rule,
+                severity,
+                entry.directory,
+                root,
+                lambda check=check: check(root, entry),
+                lambda: root.bundle(entry),
+            )
     return found
 
 
@@ -64,7 +73,9 @@ def run(
     except Exception as error:
         log.exception("rule %s failed on %s", rule.name, directory)
         crashed = registry.BY_NAME["rule-crashed"]
-        message = f"the rule {rule.name} failed on this record ({type(error).__name__}); the others ran. Please report it"
+        message = (
+            f"the rule {rule.name} failed on this record ({type(error).__name__}); the others ran. Please report it"
+        )
         reports, rule, severity = [Report("record.md", Place(("id",)), message)], crashed, crashed.severity
     if not reports:
         return
@@ -75,7 +86,11 @@ def run(
         return
     for report in reports:
         file = bundle.files.get(report.file)
-        if file and any(problem.rule == "conflict-markers" for problem in file.problems) and rule.name != "conflict-markers":
+        if (
+            file
+            and any(problem.rule == "conflict-markers" for problem in file.problems)
+            and rule.name != "conflict-markers"
+        ):
             continue
         yield Finding(
             rule,

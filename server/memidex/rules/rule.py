@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from memidex.records.memidex.bundle import Bundle
@@ -119,7 +120,7 @@ class Finding:
 class Selection(NamedTuple):
     """Which rules run, and how severe each is where it is not as the rule says; `off` silences one."""
 
-    severities: dict[str, Severity | Literal["off"]] = {}
+    severities: Mapping[str, Severity | Literal["off"]] = MappingProxyType({})
     only: frozenset[str] = frozenset()
     """Names or codes, or beginnings of codes; empty for all."""
     ignored: frozenset[str] = frozenset()
@@ -145,7 +146,7 @@ def from_parser(name: str, fixes: Callable[[Bundle, str, Any], Iterable[Fix]] | 
     `fixes(bundle, file, problem)` gives what mends one of them.
     """
 
-    def check(bundle: Bundle, root: Root) -> Iterator[Report]:  # noqa: ARG001
+    def check(bundle: Bundle, root: Root) -> Iterator[Report]:
         for file in bundle.files.values():
             for problem in file.problems:
                 if problem.rule == name:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -34,7 +34,9 @@ def file(name: str, data: bytes) -> File:
     if conflict:
         # Read as if one side had been taken, so that the record does not vanish; only the markers are reported.
         problems.append(conflict)
-        found = File(name, resolve(found.source, "both" if name.endswith(".jsonl") else "ours").encode("utf-8", "replace"), None)
+        found = File(
+            name, resolve(found.source, "both" if name.endswith(".jsonl") else "ours").encode("utf-8", "replace"), None
+        )
     reader = READERS.get(name)
     value = reader(found, problems) if reader else None
     return File(name, data, value, tuple(problems[:1] if conflict else problems[:MAX_PROBLEMS]))
@@ -52,7 +54,9 @@ def conflict_markers(source: Source) -> Problem | None:
     if "<" not in kinds or ">" not in kinds[kinds.index("<") :]:
         return None
     line = marks[kinds.index("<")]
-    return Problem("conflict-markers", source.line_span(line), "git left conflict markers here; choose which side stays")
+    return Problem(
+        "conflict-markers", source.line_span(line), "git left conflict markers here; choose which side stays"
+    )
 
 
 def resolve(source: Source, side: str) -> str:
@@ -84,6 +88,16 @@ def resolve(source: Source, side: str) -> str:
 # models ---------------------------------------------------------------------------------------------------------------
 
 
+def object_of(value: Any) -> dict[str, Any] | None:
+    """The value, where it is a JSON object."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def list_of(value: Any) -> list[Any] | None:
+    """The value, where it is a list."""
+    return cast("list[Any]", value) if isinstance(value, list) else None
+
+
 def real_path(location: Iterable[str | int], value: Any) -> Path:
     """pydantic's location without the names of union branches, which are no part of the document."""
     path: list[str | int] = []
@@ -91,14 +105,15 @@ def real_path(location: Iterable[str | int], value: Any) -> Path:
     steps = list(location)
     for index, step in enumerate(steps):
         last = index == len(steps) - 1
-        if isinstance(here, dict) and isinstance(step, str) and (step in here or last):
-            if step not in here and path and last and step in BRANCHES:
+        members, items = object_of(here), list_of(here)
+        if members is not None and isinstance(step, str) and (step in members or last):
+            if step not in members and path and last and step in BRANCHES:
                 continue
             path.append(step)
-            here = here.get(step)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-        elif isinstance(here, list) and isinstance(step, int) and step < len(here):  # pyright: ignore[reportUnknownArgumentType]
+            here = members.get(step)
+        elif items is not None and isinstance(step, int) and step < len(items):
             path.append(step)
-            here = here[step]  # pyright: ignore[reportUnknownVariableType]
+            here = items[step]
     return tuple(path)
 
 
@@ -167,7 +182,9 @@ def describe(error: Any, path: Path) -> str:
             return f"{name} is {got}: {str(error['msg']).removeprefix('Value error, ')}"
 
 
-def problems_of(adapter: TypeAdapter[Any], value: Any, name_rule: Callable[[str, Path], str]) -> list[tuple[Path, Problem]]:
+def problems_of(
+    adapter: TypeAdapter[Any], value: Any, name_rule: Callable[[str, Path], str]
+) -> list[tuple[Path, Problem]]:
     """Every way in which the model refuses the value, one for each place."""
     try:
         adapter.validate_python(value)
@@ -175,7 +192,11 @@ def problems_of(adapter: TypeAdapter[Any], value: Any, name_rule: Callable[[str,
         found: dict[Path, Problem] = {}
         for error in failure.errors(include_url=False):
             path = real_path(error["loc"], value)
-            at = Place((*path, "t")) if error["type"] == "union_tag_invalid" else Place(path, "key" if error["type"] == "extra_forbidden" else "value")
+            at = (
+                Place((*path, "t"))
+                if error["type"] == "union_tag_invalid"
+                else Place(path, "key" if error["type"] == "extra_forbidden" else "value")
+            )
             wrong = error["input"].get("t") if error["type"] == "union_tag_invalid" else error["input"]
             problem = Problem(name_rule(error["type"], at.path), at, describe(error, path), wrong)
             found.setdefault(path, problem)
@@ -207,16 +228,29 @@ def salvage(wanted: type[T], value: dict[str, Any], problems: Iterable[tuple[Pat
 def record(found: File, problems: list[Problem]) -> values.Record:
     parts = found.layout
     allowed = tuple(
-        name for match in ALLOW.finditer(found.source[parts.body]) for name in re.split(r"[ ,]+", match.group(1)) if name
+        name
+        for match in ALLOW.finditer(found.source[parts.body])
+        for name in re.split(r"[ ,]+", match.group(1))
+        if name
     )
     if parts.unreadable:
         at = parts.unreadable.offset
-        problems.append(Problem("unreadable-frontmatter", Span(at, min(at + 1, len(found.source))), f"The frontmatter cannot be read: {parts.unreadable.message}"))
+        problems.append(
+            Problem(
+                "unreadable-frontmatter",
+                Span(at, min(at + 1, len(found.source))),
+                f"The frontmatter cannot be read: {parts.unreadable.message}",
+            )
+        )
         return values.Record(allowed=allowed)
     front: dict[str, Any] = parts.front.value
     if "schemaVersion" in front and type(front["schemaVersion"]) is int and front["schemaVersion"] != SCHEMA_VERSION:
         problems.append(
-            Problem("unsupported-version", Place(("schemaVersion",)), f"schemaVersion is {front['schemaVersion']}; only {SCHEMA_VERSION} is understood, so nothing else of this record is judged")
+            Problem(
+                "unsupported-version",
+                Place(("schemaVersion",)),
+                f"schemaVersion is {front['schemaVersion']}; only {SCHEMA_VERSION} is understood, so nothing else of this record is judged",
+            )
         )
         return values.Record(version=front["schemaVersion"], allowed=allowed)
     problems += [
@@ -226,9 +260,11 @@ def record(found: File, problems: list[Problem]) -> values.Record:
     refused = problems_of(adapter(formats.Record), front, record_rule)
     problems += [polish(problem, front) for _, problem in refused]
     if isinstance(front.get("anchors"), list) and not front["anchors"]:
-        problems.append(Problem("no-anchor", Place(("anchors",)), "anchors is empty; the first anchor is what the record is about"))
+        problems.append(
+            Problem("no-anchor", Place(("anchors",)), "anchors is empty; the first anchor is what the record is about")
+        )
     summary, detail = (section_text(found, name, problems) for name in SECTIONS)
-    value = values.Record(
+    return values.Record(
         id=taken(front, "id", str, "", refused),
         kind=taken(front, "kind", values.Kind, "", refused),
         subtype=taken(front, "subtype", values.Subtype | None, None, refused),
@@ -241,7 +277,6 @@ def record(found: File, problems: list[Problem]) -> values.Record:
         detail=detail,
         allowed=allowed,
     )
-    return value
 
 
 def record_rule(kind: str, path: Path) -> str:
@@ -272,7 +307,7 @@ def polish(problem: Problem, front: dict[str, Any]) -> Problem:
         target: Any = front
         for step in problem.at.path[:-1]:
             target = target[step]
-        fields = ANCHOR_FIELDS.get(str(target.get("t")), ()) if isinstance(target, dict) else ()  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        fields = ANCHOR_FIELDS.get(str((object_of(target) or {}).get("t")), ())
         if fields:
             return problem._replace(message=f"{problem.message}; an anchor of this type has {' and '.join(fields)}")
     return problem
@@ -290,7 +325,7 @@ def taken(front: dict[str, Any], name: str, wanted: Any, otherwise: Any, refused
 def anchors(value: Any) -> tuple[values.Anchor, ...]:
     """The anchors that can be read, up to the first that cannot: the main one must not be another than it was."""
     found: list[values.Anchor] = []
-    for item in value if isinstance(value, list) else []:  # pyright: ignore[reportUnknownVariableType]
+    for item in list_of(value) or ():
         try:
             found.append(msgspec.convert(item, values.Anchor))
         except (msgspec.ValidationError, RecursionError):
@@ -327,9 +362,21 @@ def each_line(found: File, rule: str, problems: list[Problem]) -> Iterable[tuple
             node = json_tree(source.string, span.start, span.end)
         except Unreadable as error:
             if torn:
-                problems.append(Problem("torn-line", span, "the last line was cut short while it was written; it is ignored, and the next append completes the file"))
+                problems.append(
+                    Problem(
+                        "torn-line",
+                        span,
+                        "the last line was cut short while it was written; it is ignored, and the next append completes the file",
+                    )
+                )
             else:
-                problems.append(Problem(rule, Span(error.offset, max(error.offset, min(error.offset + 1, span.end))), f"not a JSON object: {error.message}"))
+                problems.append(
+                    Problem(
+                        rule,
+                        Span(error.offset, max(error.offset, min(error.offset + 1, span.end))),
+                        f"not a JSON object: {error.message}",
+                    )
+                )
             continue
         if not isinstance(node.value, dict):
             problems.append(Problem(rule, span, f"a line holds one JSON object; this is {name_of(node.value)}"))
@@ -348,14 +395,24 @@ def log(found: File, problems: list[Problem]) -> Log:
         refused = problems_of(adapter(formats.Event), value, event_rule)
         if targets and (value.get(targets) is None or any(path[:1] == (targets,) for path, _ in refused)):
             refused = [item for item in refused if item[0][:1] != (targets,)]
-            problems.append(Problem("unclear-retraction", Place((line, targets if targets in value else "type")), f"this {kind} event names no event in `{targets}`, so it has no effect"))
+            problems.append(
+                Problem(
+                    "unclear-retraction",
+                    Place((line, targets if targets in value else "type")),
+                    f"this {kind} event names no event in `{targets}`, so it has no effect",
+                )
+            )
         for _, problem in refused:
             place: At = problem.at
             if isinstance(place, Place):
                 place = Place((line, *place.path), place.part)
             wrong = value.get("type") if problem.rule == "unknown-event-type" else problem.value
             problems.append(problem._replace(at=place, value=wrong))
-        event = salvage(values.Event, {**value, **({targets: None} if targets and not targets_known(value, targets) else {})}, refused)
+        event = salvage(
+            values.Event,
+            {**value, **({targets: None} if targets and not targets_known(value, targets) else {})},
+            refused,
+        )
         if event:
             events.append(event)
             numbers.append(line)
@@ -383,7 +440,9 @@ def json_lines(model: type[BaseModel], wanted: type[msgspec.Struct]) -> Callable
         for line, node in each_line(found, "bad-json", problems):
             refused = problems_of(adapter(model), node.value, lambda _kind, _path: "bad-value")
             problems.extend(
-                problem._replace(at=Place((line, *problem.at.path), problem.at.part) if isinstance(problem.at, Place) else problem.at)
+                problem._replace(
+                    at=Place((line, *problem.at.path), problem.at.part) if isinstance(problem.at, Place) else problem.at
+                )
                 for _, problem in refused
             )
             value = salvage(wanted, node.value, refused)
@@ -411,12 +470,15 @@ def json_document(model: type[BaseModel], wanted: type[msgspec.Struct]) -> Calla
         node = tree_of(found, problems)
         if node is None:
             return None
-        if not isinstance(node.value, dict):
-            problems.append(Problem("bad-value", node.span, f"the file holds one JSON object; this is {name_of(node.value)}"))
+        value = object_of(node.value)
+        if value is None:
+            problems.append(
+                Problem("bad-value", node.span, f"the file holds one JSON object; this is {name_of(node.value)}")
+            )
             return None
-        refused = problems_of(adapter(model), node.value, lambda _kind, _path: "bad-value")
+        refused = problems_of(adapter(model), value, lambda _kind, _path: "bad-value")
         problems.extend(problem for _, problem in refused)
-        return salvage(wanted, node.value, refused)
+        return salvage(wanted, value, refused)
 
     return read
 
@@ -427,18 +489,27 @@ def relations(found: File, problems: list[Problem]) -> RelationList:
     if node is None:
         return RelationList()
     items: list[tuple[Path, Any]] = []
-    value = node.value
-    if isinstance(value, dict) and isinstance(value.get("relations"), list):  # pyright: ignore[reportUnknownMemberType]
-        items = [(("relations", index), item) for index, item in enumerate(value["relations"])]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    elif isinstance(value, list):
-        items = [((index,), item) for index, item in enumerate(value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    elif isinstance(value, dict) and "relations" not in value and all(isinstance(item, list) for item in value.values()):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        for kind, targets in value.items():  # pyright: ignore[reportUnknownVariableType]
-            for index, target in enumerate(targets):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-                filled: Any = {"type": kind, **target} if isinstance(target, dict) else {"type": kind, "target": target}
-                items.append(((str(kind), index), filled))  # pyright: ignore[reportUnknownArgumentType]
+    value = object_of(node.value)
+    bare = list_of(node.value)
+    if value is not None and (listed := list_of(value.get("relations"))) is not None:
+        items = [(("relations", index), item) for index, item in enumerate(listed)]
+    elif bare is not None:
+        items = [((index,), item) for index, item in enumerate(bare)]
+    elif value is not None and "relations" not in value and all(isinstance(item, list) for item in value.values()):
+        for kind, targets in value.items():
+            for index, target in enumerate(targets):
+                known = object_of(target)
+                items.append(
+                    ((kind, index), {"type": kind, "target": target} if known is None else {"type": kind, **known})
+                )
     else:
-        problems.append(Problem("bad-relation", node.span, 'the file holds {"relations": [...]}, a list of relations, or an object of type to targets'))
+        problems.append(
+            Problem(
+                "bad-relation",
+                node.span,
+                'the file holds {"relations": [...]}, a list of relations, or an object of type to targets',
+            )
+        )
         return RelationList()
     kept: list[values.Relation] = []
     paths: list[Path] = []
@@ -448,7 +519,8 @@ def relations(found: File, problems: list[Problem]) -> RelationList:
             problem._replace(at=Place((*path, *problem.at.path)) if isinstance(problem.at, Place) else problem.at)
             for _, problem in refused
         )
-        relation = salvage(values.Relation, item, refused) if isinstance(item, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+        members = object_of(item)
+        relation = salvage(values.Relation, members, refused) if members is not None else None
         if relation:
             kept.append(relation)
             paths.append(path)
@@ -460,24 +532,30 @@ def manifest(found: File, problems: list[Problem]) -> values.Manifest | None:
     node = tree_of(found, problems)
     if node is None:
         return None
-    value = node.value
-    files: Any = value.get("files") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    if isinstance(files, list) and all(isinstance(item, dict) for item in files):  # pyright: ignore[reportUnknownVariableType]
+    value = object_of(node.value) or {}
+    files: Any = value.get("files")
+    listed = [object_of(item) for item in list_of(files) or ()]
+    if isinstance(files, list) and all(item is not None and isinstance(item.get("path"), str) for item in listed):
         files = {
-            item.get("path"): {name: part for name, part in item.items() if name in ("hash", "size")}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            item["path"]: {name: part for name, part in item.items() if name in ("hash", "size")}
             if "hash" in item
-            else item.get("sha256")  # pyright: ignore[reportUnknownMemberType]
-            for item in files  # pyright: ignore[reportUnknownVariableType]
+            else item.get("sha256")
+            for item in listed
+            if item is not None
         }
-    if isinstance(files, dict):
-        files = {name: {"hash": item} if isinstance(item, str) else item for name, item in files.items()}  # pyright: ignore[reportUnknownVariableType]
-    try:
-        algorithm = value.get("algorithm") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-        return msgspec.convert({"files": files, "algorithm": algorithm}, values.Manifest)
-    except msgspec.ValidationError:
+    named = object_of(files)
+    if named is not None:
+        files = {name: {"hash": item} if isinstance(item, str) else item for name, item in named.items()}
+    refused = problems_of(adapter(formats.Manifest), {**value, "files": files}, lambda _kind, _path: "bad-value")
+    strange = "files" not in value or any(path[:1] == ("files",) for path, _ in refused)
+    known = None if strange else salvage(values.Manifest, {**value, "files": files}, refused)
+    if known is None:
         at = Place(("files",)) if "files" in node.members else node.span
-        problems.append(Problem("bad-value", at, "the manifest is of a shape that is not known, so nothing can be said of the bundle's integrity", "manifest"))
+        message = "the manifest is of a shape that is not known, so nothing can be said of the bundle's integrity"
+        problems.append(Problem("bad-value", at, message, "manifest"))
         return None
+    problems.extend(problem for _, problem in refused)
+    return known
 
 
 def text(found: File, problems: list[Problem]) -> None:

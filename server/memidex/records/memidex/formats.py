@@ -14,7 +14,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 from memidex.records.memidex import values
 
 
-
 def rfc3339(value: str) -> str:
     """The text itself, where it is an instant as the accepting path reads one."""
     try:

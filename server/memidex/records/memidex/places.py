@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from json.decoder import scanstring  # the C scanner of the standard library, where it was built
-from typing import Any, Literal, NamedTuple
+from json import decoder
+from typing import Any, Literal, NamedTuple, cast
 
 from memidex.text import NOWHERE, Source, Span
 
+# The C scanner of the standard library, where it was built.
+scan_string: Callable[[str, int, bool], tuple[str, int]] = getattr(decoder, "scanstring")  # noqa: B009
 MAX_DEPTH = 64
 MAX_YAML_NODES = 20_000
 
@@ -157,7 +159,7 @@ def json_value(string: str, at: int, limit: int, depth: int) -> tuple[Node, int]
 
 def json_string(string: str, at: int, limit: int) -> tuple[str, int]:
     try:
-        value, after = scanstring(string, at + 1, True)
+        value, after = scan_string(string, at + 1, True)
     except json.JSONDecodeError as error:
         raise Unreadable(error.msg[:1].lower() + error.msg[1:], min(error.pos, limit)) from None
     if after > limit:
@@ -219,21 +221,23 @@ def yaml_tree(string: str, start: int, end: int) -> Node:
     Values are python-frontmatter's, so PyYAML's safe ones; aliases that expand too far are refused before anything
     walks them.
     """
-    import frontmatter
     import yaml
+    from frontmatter.default_handlers import YAMLHandler
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = whole(string[start:end])
     try:
-        root = yaml.compose(text, Loader=loader)
+        root: Any = cast("Any", yaml).compose(text, Loader=loader)
         bound_yaml(root, start)
-        value = frontmatter.YAMLHandler().load(text)
+        value: Any = YAMLHandler().load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = start + min(mark.index if mark else 0, len(text))
         raise Unreadable(error.problem or error.context or "not YAML", offset) from None
     except yaml.reader.ReaderError as error:
-        raise Unreadable(f"a character YAML does not allow: {error.reason}", start + min(error.position, len(text))) from None
+        raise Unreadable(
+            f"a character YAML does not allow: {error.reason}", start + min(error.position, len(text))
+        ) from None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, OverflowError) as error:
         raise Unreadable(f"not YAML: {type(error).__name__}", start) from None
     if not isinstance(root, yaml.MappingNode) or not isinstance(value, dict):
@@ -257,13 +261,16 @@ def bound_yaml(root: Any, start: int) -> None:
         if depth > MAX_DEPTH:
             raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", start + node.start_mark.index)
         open_nodes.add(key)
-        children = node.value if isinstance(node.value, list) else ()
+        held: Any = node.value
+        children = cast("list[Any]", held) if isinstance(held, list) else ()
         total = 1
         for child in children:
-            for part in child if isinstance(child, tuple) else (child,):
+            for part in cast("tuple[Any, ...]", child) if isinstance(child, tuple) else (child,):
                 total += size(part, depth + 1)
                 if total > MAX_YAML_NODES:
-                    raise Unreadable(f"aliases that expand to more than {MAX_YAML_NODES} values", start + node.start_mark.index)
+                    raise Unreadable(
+                        f"aliases that expand to more than {MAX_YAML_NODES} values", start + node.start_mark.index
+                    )
         open_nodes.discard(key)
         sizes[key] = total
         return total
@@ -282,10 +289,14 @@ def yaml_node(yaml_value: Any, value: Any, start: int, text: str, depth: int) ->
             place = Span(start + key.start_mark.index, start + key.end_mark.index)
             if name in node.members:
                 node.repeated.append((name, place))
-            node.members[name] = (place, yaml_node(child, plain_member(value, name), start, text, depth + 1))
+            node.members[name] = (
+                place,
+                yaml_node(child, plain_member(cast("dict[Any, Any]", value), name), start, text, depth + 1),
+            )
     elif yaml_value.id == "sequence" and isinstance(value, list):
         node.items = [
-            yaml_node(child, item, start, text, depth + 1) for child, item in zip(yaml_value.value, value, strict=False)
+            yaml_node(child, item, start, text, depth + 1)
+            for child, item in zip(yaml_value.value, cast("list[Any]", value), strict=False)
         ]
     return node
 
@@ -297,9 +308,9 @@ def plain_member(value: dict[Any, Any], name: str) -> Any:
 def plain(value: Any) -> Any:
     """A YAML value as JSON has it: keys are text, and what JSON has no form for stays what it is."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return [plain(item) for item in cast("list[Any]", value)]
     return value
 
 
@@ -355,12 +366,19 @@ def layout(source: Source) -> Layout:
     lines = len(source.line_starts)
     if source[first].rstrip() != "---":
         return Layout(
-            first, first, Node({}, first), sections(source, 0), Unreadable("the file does not start with `---`", 0), Span(0, len(string))
+            first,
+            first,
+            Node({}, first),
+            sections(source, 0),
+            Unreadable("the file does not start with `---`", 0),
+            Span(0, len(string)),
         )
     close = next((line for line in range(1, lines) if source.line_text(line).rstrip() == "---"), None)
     if close is None:
         end = Span(len(string), len(string))
-        return Layout(first, end, Node({}, first), [], Unreadable("the frontmatter is not closed by a second `---`", 0), end)
+        return Layout(
+            first, end, Node({}, first), [], Unreadable("the frontmatter is not closed by a second `---`", 0), end
+        )
     closing = source.line_span(close)
     start = source.line_starts[1]
     body = Span(min(closing.end + 1, len(string)), len(string))

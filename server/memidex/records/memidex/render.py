@@ -31,8 +31,14 @@ def bare(value: Any) -> Any:
     """A struct as JSON objects, without the members that are not set."""
     if isinstance(value, msgspec.Struct):
         tag = value.__struct_config__.tag
-        members = {wire: bare(getattr(value, name)) for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)}
-        return {**({value.__struct_config__.tag_field: tag} if tag else {}), **{name: item for name, item in members.items() if item is not None}}
+        members = {
+            wire: bare(getattr(value, name))
+            for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        }
+        return {
+            **({value.__struct_config__.tag_field: tag} if tag else {}),
+            **{name: item for name, item in members.items() if item is not None},
+        }
     if isinstance(value, dict):
         return {name: bare(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, (list, tuple)):
