@@ -92,6 +92,15 @@ local function trust(text)
   return text:match('[01]%.%d%d')
 end
 
+--- Does what choosing a code action does.
+local function perform(buffer, action)
+  if not action.edit and action.data then action = ask('codeAction/resolve', buffer, action) end
+  if action.edit then vim.lsp.util.apply_workspace_edit(action.edit, client.offset_encoding) end
+  local command = action.command
+  if type(command) == 'string' then command = action end
+  if command then ask('workspace/executeCommand', buffer, { command = command.command, arguments = command.arguments }) end
+end
+
 local record
 
 step('diagnostics arrive, on the value that is wrong', function()
@@ -121,9 +130,7 @@ step('a code action puts it right', function()
   end
   assert(fix, 'no fix among ' .. vim.inspect(vim.tbl_map(function(action) return action.title end, actions or {})))
   say('           ' .. fix.title)
-  if not fix.edit and fix.data then fix = ask('codeAction/resolve', record, fix) end
-  if fix.edit then vim.lsp.util.apply_workspace_edit(fix.edit, client.offset_encoding) end
-  if type(fix.command) == 'table' then ask('workspace/executeCommand', record, { command = fix.command.command, arguments = fix.command.arguments }) end
+  perform(record, fix)
   until_('the text is right', function() return whole(record):find('kind: "fact"', 1, true) end)
   until_('the diagnostic goes', function() return not fault(record) end)
   vim.cmd('silent write')
@@ -160,6 +167,32 @@ step('a change from outside is noticed, though this client watches no files', fu
     return found ~= before and found
   end)
   say('           trust ' .. before .. ', then ' .. now)
+end)
+
+step('a candidate is accepted, in its log and in what is shown', function()
+  local candidate = open(given.candidate)
+  local row, column = find(candidate, 'id: "')
+  local before_it = table.concat(vim.fn.readfile(given.candidate_log), '\n')
+  local accept
+  local titles = {}
+  for _, action in ipairs(ask('textDocument/codeAction', candidate, {
+    textDocument = { uri = vim.uri_from_bufnr(candidate) },
+    range = { start = { line = row, character = column + 5 }, ['end'] = { line = row, character = column + 5 } },
+    context = { diagnostics = {} },
+  }) or {}) do
+    table.insert(titles, action.title)
+    if not accept and action.title:find('^Accept') then accept = action end
+  end
+  assert(accept, 'no Accept among ' .. vim.inspect(titles))
+  say('           ' .. table.concat(titles, ' | '))
+  perform(candidate, accept)
+  local log = until_('the log grows', function()
+    local now = table.concat(vim.fn.readfile(given.candidate_log), '\n')
+    return #now > #before_it and now
+  end)
+  assert(log:sub(1, #before_it) == before_it, 'what was there stays')
+  assert(log:sub(#before_it + 1):find('"promoted"', 1, true), 'it is promoted')
+  until_('the hover says so', function() return hover(candidate):find('**active**', 1, true) end)
 end)
 
 step('the server ends when the client says so, cleanly', function()

