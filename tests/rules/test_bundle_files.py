@@ -48,6 +48,11 @@ def remove(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 
 
+def rewrite_log(folder: Path) -> None:
+    log = folder / "evidence" / "outcomes.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"type":"helpful"', b'"type":"harmful"', 1))
+
+
 EVENT = b'{"buildOrdinal":9,"origin":"user","type":"helpful"}\n'
 
 
@@ -58,7 +63,7 @@ EVENT = b'{"buildOrdinal":9,"origin":"user","type":"helpful"}\n'
         (append("evidence/outcomes.jsonl", EVENT), []),
         (append("record.md", b"\nOne more line.\n"), [("edited-since-sealed", "record.md")]),
         (append("evidence/evidence.md", b"\n"), [("edited-since-sealed", "evidence/evidence.md")]),
-        (write("evidence/outcomes.jsonl", EVENT), [("log-rewritten", "evidence/outcomes.jsonl")]),
+        (rewrite_log, [("log-rewritten", "evidence/outcomes.jsonl")]),
         (remove("provenance.json"), [("missing-file", "manifest.json")]),
         (remove("evidence/evidence.md"), [("missing-file", "manifest.json")]),
         (remove("evidence/gates.jsonl"), [("listed-file-missing", "manifest.json")]),

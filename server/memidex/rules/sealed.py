@@ -1,9 +1,20 @@
-"""Where a bundle's manifest lists a file, for the rules about a bundle's files."""
+"""Which files a bundle needs and where its manifest lists them, for the rules about a bundle's files."""
 
 from __future__ import annotations
 
 from memidex.records.memidex.bundle import Bundle, plain
-from memidex.rules.rule import Place
+from memidex.records.memidex.vocabulary import FILES
+from memidex.rules.rule import Place, Severity
+
+NEEDED: dict[str, Severity] = {name: "error" if how == "error" else "warning" for name, how in FILES.items() if how}
+BASELINE = "evidence/measurements.json"
+
+
+def needs(bundle: Bundle, name: str) -> bool:
+    """Whether the lack of a file is a finding: a baseline is needed by a measurement that has a value observed."""
+    if name != BASELINE or bundle.record.subtype != "measurement":
+        return name in NEEDED
+    return any(observation.kind == "value" for observation in bundle.value("observations.jsonl") or ())
 
 
 def listed(bundle: Bundle, path: str) -> Place | None:

@@ -36,9 +36,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memidex.records.memidex.bundle import Bundle
-from memidex.rules.checks import missing_file
 from memidex.rules.rule import Place, Report, Rule
-from memidex.rules.sealed import listed
+from memidex.rules.sealed import listed, needs
 from memidex.store.snapshot import Root
 
 
@@ -46,10 +45,7 @@ def check(bundle: Bundle, root: Root) -> Iterator[Report]:
     for name, state in bundle.seals:
         if state != "incomplete" or name == "manifest.json" or name in bundle.files or name in bundle.others:
             continue
-        told = name in missing_file.NEEDED or (
-            name == missing_file.BASELINE and bundle.record.subtype == "measurement" and missing_file.observed(bundle)
-        )
-        if not told:
+        if not needs(bundle, name):
             yield Report(
                 "manifest.json", listed(bundle, name) or Place(), f"{name} is listed here and is not in the bundle"
             )

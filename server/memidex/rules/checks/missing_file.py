@@ -35,13 +35,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memidex.records.memidex.bundle import Bundle
-from memidex.records.memidex.vocabulary import FILES
-from memidex.rules.rule import Place, Report, Rule, Severity
-from memidex.rules.sealed import standing_place
+from memidex.rules.rule import Place, Report, Rule
+from memidex.rules.sealed import BASELINE, NEEDED, needs, standing_place
 from memidex.store.snapshot import Root
-
-NEEDED: dict[str, Severity] = {name: "error" if how == "error" else "warning" for name, how in FILES.items() if how}
-BASELINE = "evidence/measurements.json"
 
 
 def check(bundle: Bundle, root: Root) -> Iterator[Report]:
@@ -49,7 +45,7 @@ def check(bundle: Bundle, root: Root) -> Iterator[Report]:
     missing = NEEDED.keys() - files.keys()
     if missing:
         yield from absent(bundle, [name for name in NEEDED if name in missing])
-    if bundle.record.subtype == "measurement" and BASELINE not in files and observed(bundle):
+    if bundle.record.subtype == "measurement" and BASELINE not in files and needs(bundle, BASELINE):
         yield from absent(bundle, [BASELINE])
 
 
@@ -65,10 +61,6 @@ def absent(bundle: Bundle, names: list[str]) -> Iterator[Report]:
             continue
         file, at = standing_place(bundle, name)
         yield Report(file, at, f"{name} is missing", severity=NEEDED.get(name, "error"))
-
-
-def observed(bundle: Bundle) -> bool:
-    return any(observation.kind == "value" for observation in bundle.value("observations.jsonl") or ())
 
 
 RULE = Rule("MX401", "missing-file", "error", bundle=check)
