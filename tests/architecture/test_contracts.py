@@ -170,3 +170,20 @@ def test_a_planted_fault_of_types_is_found(tmp_path: Path) -> None:
         ("planted.py", "reportMissingParameterType"),  # strict
     }
     assert {Path(item["file"]).name for item in found} == {"planted.py"}
+
+
+def test_a_page_whose_example_does_not_hold_is_found(tmp_path: Path) -> None:
+    folder = copy_of(tmp_path)
+    for name in ("conftest.py", "sketch.py", "rules/test_pages.py"):
+        (folder / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / "tests" / name, folder / "tests" / name)
+    command = (sys.executable, "-m", "pytest", "-p", "no:xdist", "-k", "unknown-value", "tests/rules/test_pages.py")
+    assert run(folder, *command).returncode == 0
+    page = folder / "server/memidex/rules/checks/unknown_value.py"
+    text = page.read_text()
+    first, kind = text.index("```flagged"), len("```flagged")
+    page.write_text(text[:first] + "```clean" + text[first + kind :].replace("```clean", "```flagged", 1))
+    done = run(folder, *command)
+    assert done.returncode == 1
+    assert "FAILED tests/rules/test_pages.py::test_a_flagged_example_is_reported" in done.stdout
+    assert "FAILED tests/rules/test_pages.py::test_a_clean_example_is_not_reported" in done.stdout
