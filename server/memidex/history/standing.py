@@ -100,8 +100,8 @@ def content(event: Event) -> str:
 def counts_for_nothing(log: Log, order: Sequence[int]) -> frozenset[str]:
     """The identities of the events that live `retracted` and `overturned` events name.
 
-    An event is live when no live event takes it back, so a retraction can itself be retracted; of two that take each
-    other back the later one stays.
+    An event is live when no live event takes it back, so a retraction can itself be retracted; of those that take each
+    other back in a circle the last one in reading order stays.
     """
     takers: dict[str, list[str]] = {}
     takes: dict[str, list[str]] = {}
@@ -119,35 +119,71 @@ def counts_for_nothing(log: Log, order: Sequence[int]) -> frozenset[str]:
             takers.setdefault(name, []).append(identity)
     if not takes:
         return frozenset()
-    waiting = {name: len(takers.get(name, ())) for name in takes}
+    alive = alive_of(list(takes), takers)
+    return frozenset(name for taker, names in takes.items() if alive[taker] for name in names if not alive.get(name))
+
+
+def alive_of(names: list[str], takers: dict[str, list[str]]) -> dict[str, bool]:
+    """Which of these events, given in reading order, no live one of them takes back."""
     alive: dict[str, bool] = {}
-    ready = [name for name, count in waiting.items() if count == 0]
-    undecided = list(takes)  # in reading order; the last one wins a circle
-    dead: set[str] = set()
+    place = {name: index for index, name in enumerate(names)}
+    groups = circles(names, takers)[::-1]
+    while groups:
+        group = groups.pop()
+        left = [name for name in group if not any(alive.get(taker) for taker in takers.get(name, ()))]
+        alive.update(dict.fromkeys(group, False))
+        if len(left) < len(group):  # some of a circle is taken back from outside, which may have opened it
+            groups += circles(left, takers)[::-1]
+        else:
+            # Nothing outside takes any of it back: of a circle the last one in reading order stays.
+            stays = max(left, key=lambda name: place[name])
+            alive[stays] = True
+            groups += circles([name for name in left if name != stays], takers)[::-1]
+    return alive
 
-    def settle(name: str, *, is_alive: bool) -> None:
-        alive[name] = is_alive
-        for target in takes[name]:
-            if is_alive:
-                dead.add(target)
-                if target in waiting and target not in alive:
-                    settle_later.append((target, False))
-            elif target in waiting and target not in alive:
-                waiting[target] -= 1
-                if waiting[target] == 0:
-                    settle_later.append((target, True))
 
-    settle_later: list[tuple[str, bool]] = [(name, True) for name in ready]
-    while True:
-        while settle_later:
-            name, is_alive = settle_later.pop()
-            if name not in alive:
-                settle(name, is_alive=is_alive)
-        while undecided and undecided[-1] in alive:
-            undecided.pop()
-        if not undecided:
-            return frozenset(dead)
-        settle_later.append((undecided.pop(), True))
+def circles(names: list[str], takers: dict[str, list[str]]) -> list[list[str]]:
+    """The groups of events that take each other back, alone or in a circle, each after the groups that take it back.
+
+    Tarjan's components, without recursion: a log may be a long row of retractions.
+    """
+    wanted = set(names)
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    open_: list[str] = []
+    is_open: set[str] = set()
+    found: list[list[str]] = []
+    for start in names:
+        if start in number:
+            continue
+        number[start] = low[start] = len(number)
+        open_.append(start)
+        is_open.add(start)
+        path = [(start, iter(takers.get(start, ())))]
+        while path:
+            name, rest = path[-1]
+            for taker in rest:
+                if taker not in wanted:
+                    continue
+                if taker not in number:
+                    number[taker] = low[taker] = len(number)
+                    open_.append(taker)
+                    is_open.add(taker)
+                    path.append((taker, iter(takers.get(taker, ()))))
+                    break
+                if taker in is_open:
+                    low[name] = min(low[name], number[taker])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[name])
+                if low[name] == number[name]:
+                    group = [open_.pop()]
+                    while group[-1] != name:
+                        group.append(open_.pop())
+                    is_open.difference_update(group)
+                    found.append(group)
+    return found
 
 
 def standing(record: Record, log: Log, as_of: int | None = None) -> Standing:
