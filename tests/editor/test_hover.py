@@ -97,7 +97,7 @@ def test_relations_are_shown_with_the_titles_of_their_targets_once(tmp_path: Pat
 
 def test_a_candidate_says_why_it_is_not_served(tmp_path: Path) -> None:
     found = shown(scene('-- record.md --\n## ‸Summary\n\nnew\n\n## Detail\n\nd\n-- a/evidence/outcomes.jsonl --\n{"buildOrdinal":1,"origin":"user","type":"confirmed"}', tmp_path))  # fmt: skip
-    assert "not served" in found
+    assert "not served: only an active record is served (`not-active`)" in found
     assert "**candidate**" in found
 
 

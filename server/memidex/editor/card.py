@@ -7,10 +7,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from memidex.history.standing import Standing, Step, standing, timeline
+from memidex.learning.serving import Run, held_reason
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File
 from memidex.records.memidex.render import bare, instant
-from memidex.records.memidex.vocabulary import PROMOTABLE_KINDS
+from memidex.records.memidex.values import Flow
 from memidex.store.snapshot import Entry, Root, normal_address
 
 
@@ -42,7 +43,7 @@ def row_of(root: Root, entry: Entry, bundle: Bundle | None, as_of: int | None) -
     if as_of is not None and entry.created > as_of:
         return None
     state = standing_of(entry, bundle, as_of)
-    held = held_reason(root, entry, state, as_of)
+    reason = held(root, entry, as_of)
     short = root.short(entry)
     return {
         "id": entry.id,
@@ -69,8 +70,8 @@ def row_of(root: Root, entry: Entry, bundle: Bundle | None, as_of: int | None) -
         "summary": entry.summary,
         "relations": list(relations(root, entry, as_of)),
         "integrity": bundle.integrity if bundle else "unknown",
-        "servable": held is None,
-        "heldReason": held,
+        "servable": reason is None,
+        "heldReason": reason,
         "path": f"{entry.directory}/record.md",
     }
 
@@ -163,15 +164,15 @@ def event_row(step: Step) -> dict[str, Any]:
 # Serving --------------------------------------------------------------------------------------------------------------
 
 
-def held_reason(root: Root, entry: Entry, state: Standing, as_of: int | None) -> str | None:
-    """Why no run is served the record (contract, section 6, "Servable"); None where a run of its scope is."""
-    if not entry.judged:
-        return "unsupported-version"
-    if entry.kind not in PROMOTABLE_KINDS:
-        return "not-servable-kind"
-    if state.status != "active":
-        return f"not-active: {state.status}"
-    now = root.product(entry.product).current if as_of is None else as_of
-    if state.valid_to is not None and state.valid_to <= now:
-        return "outside-validity"
-    return None
+def held(root: Root, entry: Entry, as_of: int | None = None) -> str | None:
+    """Why no run of the record's own scope is served it; None where one is."""
+    return held_reason(root, entry, own_run(entry, as_of))
+
+
+def own_run(entry: Entry, as_of: int | None) -> Run:
+    """The run that the record is for: of its scope, and of a procedure the test whose flow it is."""
+    key = entry.scope.key if entry.scope else None
+    tier = entry.scope.tier if entry.scope else None
+    flow = next((anchor.name for anchor in entry.anchors if isinstance(anchor, Flow)), None)
+    test = key if tier == "test" else flow if entry.kind == "procedure" else None
+    return Run(entry.product, key if tier == "suite" else None, test, None, as_of)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memidex.editor.card import held_reason, steps
+from memidex.editor.card import held, steps
 from memidex.editor.markdown import code, escaped
 from memidex.editor.picture import picture
 from memidex.editor.subject import (
@@ -23,6 +23,7 @@ from memidex.editor.subject import (
 from memidex.editor.view import View
 from memidex.history import trust as sums
 from memidex.history.standing import Step
+from memidex.learning.serving import REASONS
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
 from memidex.records.memidex.render import instant
@@ -56,11 +57,6 @@ INTEGRITY = {
     "rewritten": "**the sealed part of its log was changed**",
     "incomplete": "**files are missing or not listed in its manifest**",
     "unknown": "unknown: no manifest that can be read",
-}
-HELD = {
-    "unsupported-version": "its version is not understood",
-    "not-servable-kind": "records of its kind are not served as hints",
-    "outside-validity": "it stopped being true",
 }
 WORDS_IN = {
     "supersedes": "superseded by",
@@ -184,9 +180,9 @@ def facts(root: Root, entry: Entry, bundle: Bundle | None) -> Iterator[str]:
         yield f"anchors: {limited([escaped(str(anchor), 200) for anchor in entry.anchors[:SHOWN]], len(entry.anchors), '; ')}"
     yield provenance(state.origin, bundle)
     yield from relation_lines(root, entry)
-    held = held_reason(root, entry, state, None)
-    if held:
-        yield f"not served: {HELD.get(held) or escaped(held)}"
+    reason = held(root, entry)
+    if reason:
+        yield f"not served: {REASONS[reason]} ({code(reason)})"
     yield f"integrity: {INTEGRITY[bundle.integrity] if bundle else 'unknown'}"
     yield code(entry.id)
 
