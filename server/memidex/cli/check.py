@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memidex.cli import reports, roots
-from memidex.cli.console import DONE, REFUSED, Console, Parser
-from memidex.config import LEVELS, Level
+from memidex.cli.console import DONE, REFUSED, Console, Failed, Parser
+from memidex.config import LEVELS, Level, rule
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules import engine
 from memidex.rules.rule import SEVERITIES, Finding, Selection
@@ -74,7 +74,7 @@ def check_arguments(parser: Parser) -> None:
 
 def check(options: Namespace, console: Console) -> int:
     started = console.clock()
-    select, ignore = words(options.select), words(options.ignore)
+    select, ignore = rules(options.select), rules(options.ignore)
     done: list[Checked] = []
     warned: set[str] = set()
     for path, wanted in roots.several(options.paths, options, console).items():
@@ -90,8 +90,12 @@ def check(options: Namespace, console: Console) -> int:
     return REFUSED if any(item.failed for item in done) else DONE
 
 
-def words(given: Iterable[str]) -> list[str]:
-    return [word.strip() for item in given for word in item.split(",") if word.strip()]
+def rules(given: Iterable[str]) -> list[str]:
+    """The rules that options name; one that is not there would make a check that is wrongly clean."""
+    try:
+        return [rule(word) for item in given for word in item.split(",") if word.strip()]
+    except LookupError as error:
+        raise Failed(str(error.args[0])) from None
 
 
 def failing(level: Level) -> frozenset[str]:

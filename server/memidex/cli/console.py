@@ -78,6 +78,11 @@ class Console:
         return self.out.isatty() and not self.environment.get("NO_COLOR") and self.environment.get("TERM") != "dumb"
 
     @property
+    def moves(self) -> bool:
+        """Whether stderr is a terminal on which a line can be written over."""
+        return self.err.isatty() and self.environment.get("TERM") != "dumb"
+
+    @property
     def width(self) -> int | None:
         """Columns of the terminal; None where the output goes somewhere else and is not cut."""
         if not self.out.isatty():
@@ -120,7 +125,7 @@ class Progress:
         now = self.console.clock()
         if self.started is None:
             self.started = now
-        if self.console.err.isatty() and now - self.started > self.AFTER and now - self.told > self.EVERY:
+        if self.console.moves and now - self.started > self.AFTER and now - self.told > self.EVERY:
             self.console.err.write(f"\r\x1b[K{what} {done:,} of {whole:,}")
             self.console.err.flush()
             self.told, self.there = now, True

@@ -11,8 +11,11 @@ from typing import Any
 from memidex.cli import roots
 from memidex.cli.console import DONE, REFUSED, Console, Failed, Parser, columns, cut, line, padded, visible
 from memidex.editor import card as cards
+from memidex.editor import search
 from memidex.history import trust as sums
 from memidex.history.standing import Step
+from memidex.learning import serving
+from memidex.records.memidex import ids
 from memidex.records.memidex.vocabulary import INVERSE, KINDS
 from memidex.store import disk, opening
 from memidex.store.snapshot import Entry, Root, place_of
@@ -116,26 +119,19 @@ def get_arguments(parser: Parser) -> None:
 
 
 def get(options: Namespace, console: Console) -> int:
-    path = console.absolute(options.address)
-    above = disk.root_above(path) if "\0" not in path and os.path.exists(path) else None
-    place = place_of(above, f"{path}/record.md" if os.path.isdir(path) else path) if above else None
-    if place and above and options.root is None:
-        root = roots.opened(roots.readable(above), console)
-    else:
-        root = roots.opened(roots.one(options, console), console)
-    entry = root.entries.get(place[0]) if place else None
-    entry = entry or root.find(options.address)
+    root, address = addressed(options.address, options, console)
+    entry = root.find(address)
     if entry is None:
         raise Failed(unknown(options.address, root), REFUSED)
-    if place is None:
-        for other in root.all_of(entry.id)[1:]:
-            console.warn(f"another folder has this id too: {console.shown(other.directory)}")
+    twins = root.all_of(entry.id)
+    if len(twins) > 1 and address != entry.directory:
+        paths = "\n".join(f"  {console.shown(twin.directory)}" for twin in twins)
+        raise Failed(f"{len(twins)} records bear the id {entry.id}; name one by its path:\n{paths}", REFUSED)
     root = opening.give_short_ids(root, [entry.id])
     card = cards.card(root, entry, options.as_of_build)
     if card is None:
-        raise Failed(
-            f"{entry.id} was not there at build {options.as_of_build}; it was created at build {entry.created}", REFUSED
-        )
+        created = f"{entry.id} was not there at build {options.as_of_build}; it was created at build {entry.created}"
+        raise Failed(created, REFUSED)
     if options.format == "json":
         console.json(printable(card, console))
     else:
@@ -143,15 +139,23 @@ def get(options: Namespace, console: Console) -> int:
     return DONE
 
 
-def unknown(address: str, root: Root) -> str:
-    from memidex.rules.nearest import nearest
+def addressed(address: str, options: Namespace, console: Console) -> tuple[Root, str]:
+    """The root that an address is looked up in, and the address; of a path to a bundle or a file in it the bundle's folder."""
+    path = console.absolute(address)
+    above = disk.root_above(path) if "\0" not in path and os.path.exists(path) else None
+    place = place_of(above, f"{path}/record.md" if os.path.isdir(path) else path) if above else None
+    if place and above and options.root is None:
+        return roots.opened(roots.readable(above), console), place[0]
+    root = roots.opened(roots.one(options, console), console)
+    return root, place[0] if place else address
 
-    if address.upper().startswith("MEM-"):
+
+def unknown(address: str, root: Root) -> str:
+    near = search.resolve(root, address).candidates[:3]
+    names = "".join(f"\n  {match.entry.id}: {line(match.entry.title)}" for match in near)
+    if ids.SHORT_ID.fullmatch(address):
         return f"no record has the short id {address} on this machine; `memidex inspect` lists them"
-    near = nearest(address, root.ids)
-    return f"no record {address!r}" + (
-        f"; did you mean {near}?" if near else f"; `memidex resolve {address!r}` looks for free text"
-    )
+    return f"no record has the address {address!r}" + (f"; the nearest are{names}" if near else "")
 
 
 def print_card(root: Root, entry: Entry, card: dict[str, Any], as_of: int | None, console: Console) -> None:
@@ -201,8 +205,14 @@ def facts(
     for index, text in enumerate(relations(root, card["relations"])):
         yield "" if index else "relations", text
     yield "integrity", card["integrity"]
-    yield "served", "yes" if card["servable"] else f"no: {card['heldReason']}"
+    yield "served", "to runs of its scope" if card["servable"] else f"no: {reason(card['heldReason'])}"
     yield "file", line(console.shown(card["path"]))
+
+
+def reason(held: str) -> str:
+    """A reason for which a record is not served, in words."""
+    name, _, detail = held.partition(": ")
+    return serving.REASONS.get(name, name) + (f", and it is {detail}" if detail else "")
 
 
 def relations(root: Root, rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -242,3 +252,41 @@ def resolve_arguments(parser: Parser) -> None:
     )
     roots.json_argument(parser)
     roots.arguments(parser)
+
+
+def resolve(options: Namespace, console: Console) -> int:
+    text = " ".join(options.text)
+    root, address = addressed(text, options, console)
+    found = search.resolve(root, address)
+    root = opening.give_short_ids(root, [match.entry.id for match in found.candidates])
+    if options.format == "json":
+        candidates = [
+            {**printable(row, console), "score": match.score}
+            for match in found.candidates
+            if (row := cards.row(root, match.entry))
+        ]
+        match = cards.row(root, found.match) if found.match else None
+        console.json(
+            {
+                "match": printable(match, console) if match else None,
+                "score": found.candidates[0].score if found.candidates else None,
+                "candidates": candidates,
+                "ambiguous": found.match is None and bool(candidates),
+                "why": found.why,
+            }
+        )
+    else:
+        for match in found.candidates:
+            mark = "→" if match.entry is found.match else " "
+            entry = match.entry
+            status = console.painted(f"{entry.status:<10}", COLOURS[entry.status])
+            name = root.short(entry) or entry.id
+            start = f"{mark} {match.score:5.1f}  {name}  {entry.status:<10}  {sums.shown(entry.standing.trust)}  "
+            title = (
+                cut(line(entry.title), max(console.width - columns(start), 20)) if console.width else line(entry.title)
+            )
+            console.print(start.replace(f"{entry.status:<10}", status) + title)
+    if found.match is None:
+        console.warn(found.why)
+        return REFUSED
+    return DONE

@@ -180,7 +180,7 @@ def fingerprints(items: Iterable[Located], console: Console) -> Iterator[str]:
     for item in items:
         key = (item.finding.rule.code, console.shown(item.finding.path), item.finding.message)
         met[key] += 1
-        yield hashlib.sha256("\0".join((*key, str(met[key]))).encode("utf-8", "surrogateescape")).hexdigest()
+        yield hashlib.sha256("\0".join((*key, str(met[key]))).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 GITLAB_SEVERITY = {"error": "major", "warning": "minor", "info": "info", "hint": "info"}

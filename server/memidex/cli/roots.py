@@ -6,13 +6,15 @@ import os
 from argparse import Namespace
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from memidex import config
 from memidex.cli.console import REFUSED, Console, Failed, Parser
-from memidex.config import Config
 from memidex.records.memidex.bundle import Bundle
 from memidex.store import disk, opening
 from memidex.store.snapshot import Root
+
+if TYPE_CHECKING:
+    from memidex.config import Config
 
 WHAT = "a root is a folder with memory/<product>/bundles/"
 WORTH_KEEPING = 500
@@ -135,12 +137,12 @@ def within(path: str, folder: str) -> bool:
 
 
 def configured(directory: str, *, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Config:
+    from memidex import config  # with it come all rules, which most commands do without
+
     try:
         return config.read(directory, select=select, ignore=ignore)
     except config.Malformed as error:
         raise Failed(str(error)) from None
-    except LookupError as error:
-        raise Failed(str(error.args[0])) from None
 
 
 def opened(path: str, console: Console) -> Root:
