@@ -4,32 +4,68 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
+from memidex.records.memidex.vocabulary import SCHEMA_VERSION
 from memidex.rules import registry
-from memidex.rules.rule import ALL, Finding, Report, Rule, Selection, Severity
-from memidex.store.snapshot import Entry, Root
+from memidex.rules.rule import (
+    ALL,
+    BundleCheck,
+    Finding,
+    FromParser,
+    Report,
+    Rule,
+    Selection,
+    Severity,
+    StoreCheck,
+)
+from memidex.store import churn
+from memidex.store.snapshot import Entry, Root, normal_address
 from memidex.text import NOWHERE, Span
 
 log = logging.getLogger(__name__)
 MAX_CHAIN = 10_000
 
 
+class Plan(NamedTuple):
+    """The rules that a selection runs, each with its severity, by what they look at."""
+
+    parsed: dict[str, tuple[Rule, Severity]]
+    """By name, those whose problems the parser finds."""
+    texts: tuple[tuple[Rule, Severity, BundleCheck], ...]
+    links: tuple[tuple[Rule, Severity, StoreCheck], ...]
+
+
+@lru_cache(maxsize=16)
+def plan(selection: Selection) -> Plan:
+    chosen = [(rule, severity) for rule in registry.RULES if (severity := selection.severity(rule))]
+    return Plan(
+        {rule.name: (rule, severity) for rule, severity in chosen if isinstance(rule.bundle, FromParser)},
+        tuple(
+            (rule, severity, rule.bundle)
+            for rule, severity in chosen
+            if rule.bundle and not isinstance(rule.bundle, FromParser)
+        ),
+        tuple((rule, severity, rule.store) for rule, severity in chosen if rule.store),
+    )
+
+
 def check_texts(bundle: Bundle, root: Root, selection: Selection = ALL) -> list[Finding]:
     """What is wrong with one record's files, taken alone."""
-    if bundle.record.version != 2:
-        rules: Iterable[Rule] = [registry.BY_NAME["unsupported-version"]]
-    else:
-        rules = registry.RULES
+    plans = plan(selection)
+    problems = {problem.rule for file in bundle.files.values() if file.problems for problem in file.problems}
+    judged = bundle.record.version == SCHEMA_VERSION
     found: list[Finding] = []
-    for rule in rules:
-        severity = selection.severity(rule) if rule.bundle else None
-        if severity and rule.bundle:
-            check = rule.bundle
-            found += run(
-                rule, severity, bundle.directory, root, lambda check=check: check(bundle, root), lambda: bundle
-            )
+    for name in problems:
+        if name in plans.parsed and (judged or name == "unsupported-version"):
+            rule, severity = plans.parsed[name]
+            found += run(rule, severity, bundle.directory, root, rule.bundle, (bundle, root), lambda: bundle)
+    if judged:
+        for rule, severity, check in plans.texts:
+            found += run(rule, severity, bundle.directory, root, check, (bundle, root), lambda: bundle)
     return found
 
 
@@ -38,18 +74,8 @@ def check_links(entry: Entry, root: Root, selection: Selection = ALL) -> list[Fi
     if not entry.judged:
         return []
     found: list[Finding] = []
-    for rule in registry.STORE_RULES:
-        severity = selection.severity(rule)
-        if severity and rule.store:
-            check = rule.store
-            found += run(
-                rule,
-                severity,
-                entry.directory,
-                root,
-                lambda check=check: check(root, entry),
-                lambda: root.bundle(entry),
-            )
+    for rule, severity, check in plan(selection).links:
+        found += run(rule, severity, entry.directory, root, check, (root, entry), lambda: root.bundle(entry))
     return found
 
 
@@ -64,12 +90,13 @@ def run(
     severity: Severity,
     directory: str,
     root: Root,
-    check: Callable[[], Iterable[Report]],
+    check: Callable[..., Iterable[Report]] | None,
+    subject: tuple[object, object],
     load: Callable[[], Bundle | None],
-) -> Iterator[Finding]:
+) -> Iterable[Finding]:
     """The findings of one rule on one record. A rule that fails is itself a finding; the others run on."""
     try:
-        reports = list(check())
+        reports = list(check(*subject)) if check else []
     except Exception as error:
         log.exception("rule %s failed on %s", rule.name, directory)
         crashed = registry.BY_NAME["rule-crashed"]
@@ -77,8 +104,13 @@ def run(
             f"the rule {rule.name} failed on this record ({type(error).__name__}); the others ran. Please report it"
         )
         reports, rule, severity = [Report("record.md", Place(("id",)), message)], crashed, crashed.severity
-    if not reports:
-        return
+    return placed(reports, rule, severity, directory, root, load) if reports else ()
+
+
+def placed(
+    reports: list[Report], rule: Rule, severity: Severity, directory: str, root: Root, load: Callable[[], Bundle | None]
+) -> Iterator[Finding]:
+    """Reports as findings, with their places; none where the record silences the rule."""
     bundle = load()
     if bundle is None:
         return
@@ -124,27 +156,71 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def dependents(root: Root, entry: Entry) -> set[str]:
-    """The folders of the other records whose findings may change with this one."""
+    """The folders of the other records whose findings may change with this one.
+
+    After a change, what may differ is the record, its dependents before, and its dependents after. Where the run counts
+    of a product change, all of its records may.
+    """
     near = {other.directory for other, _ in root.links_to(entry)}
-    near.update(found.directory for relation in entry.relations if (found := root.find(relation.target)))
-    if entry.main is not None:
-        near.update(root.anchors.get(entry.main, ()))
-    near.update(root.ids.get(entry.id, ()))
-    near.update(chain(root, entry))
+    for relation in entry.relations:
+        near.update(bearers(root, relation.target))
+    near.update(bearers(root, entry.id), bearers(root, entry.folder))
+    near.update(circle(root, entry))
+    near.update(alike(root, entry))
+    if entry.scope is not None:
+        newest = churn.newest_first(root, entry.scope, entry.product)
+        near.update({newest.directory} if newest else ())
     near.discard(entry.directory)
     return near
 
 
-def chain(root: Root, entry: Entry) -> set[str]:
-    """The folders of every older and newer generation that supersession joins to the record, and its own."""
-    found = {entry.directory}
-    waiting = [entry]
+def bearers(root: Root, address: str) -> tuple[str, ...]:
+    """The folders of all records that an address may be found to be; more than one where an id is repeated."""
+    plain = normal_address(address)
+    return root.ids.get(root.short_ids.get(plain, plain) if plain.startswith("MEM-") else plain, ())
+
+
+def alike(root: Root, entry: Entry) -> Iterator[str]:
+    """Of the records about the same main anchor those that may be compared with this one, or are paused with it."""
+    row = root.anchors.get(entry.main, ()) if entry.main is not None else ()
+    if len(row) < 2 or entry.main is None:
+        return
+    paused = churn.churning(root, entry.main, entry.product)
+    for folder in row:
+        other = root.entries[folder]
+        if other.standing.live and (
+            (paused and other.product == entry.product)
+            or (
+                entry.standing.live
+                and other.kind == entry.kind
+                and other.scope == entry.scope
+                and (other.anchors == entry.anchors or (other.kind == "fact" and other.subtype == entry.subtype))
+            )
+        ):
+            yield folder
+
+
+def circle(root: Root, entry: Entry) -> set[str]:
+    """The folders of all records from which supersession leads to the record and back; empty for a plain chain."""
+    starts = {entry.directory, *bearers(root, entry.id), *bearers(root, entry.folder)}
+    newer = generations(root, starts, "supersedes", "superseded-by")
+    older = generations(root, starts, "superseded-by", "supersedes") if newer else set[str]()
+    return newer & older
+
+
+def generations(root: Root, starts: set[str], theirs: str, own: str) -> set[str]:
+    """The folders that supersession leads to from these, by either side's word."""
+    found: set[str] = set()
+    waiting = [root.entries[folder] for folder in starts]
     while waiting and len(found) < MAX_CHAIN:
         here = waiting.pop()
-        for other in (*root.successors(here), *root.predecessors(here)):
-            if other.directory not in found:
-                found.add(other.directory)
-                waiting.append(other)
+        folders = [other.directory for other, kind in root.links_to(here) if kind == theirs]
+        for target in here.related(own):
+            folders += bearers(root, target)
+        for folder in folders:
+            if folder not in found:
+                found.add(folder)
+                waiting.append(root.entries[folder])
     return found
 
 

@@ -6,8 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from memidex.records.memidex.bundle import Bundle
@@ -84,10 +83,7 @@ class Rule:
     @property
     def page(self) -> str:
         """The rule's page in Markdown: the docstring of its module."""
-        check = self.bundle or self.store
-        module = sys.modules[check.__module__] if check else None
-        # A rule that only passes on what the parser found shares its check, so the module is found by its name.
-        own = sys.modules.get(f"memidex.rules.checks.{self.name.replace('-', '_')}", module)
+        own = sys.modules.get(f"memidex.rules.checks.{self.name.replace('-', '_')}")
         return inspect.cleandoc(own.__doc__ or "") if own else ""
 
     @property
@@ -117,10 +113,11 @@ class Finding:
     tags: tuple[Tag, ...] = ()
 
 
-class Selection(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Selection:
     """Which rules run, and how severe each is where it is not as the rule says; `off` silences one."""
 
-    severities: Mapping[str, Severity | Literal["off"]] = MappingProxyType({})
+    severities: Mapping[str, Severity | Literal["off"]] = field(default_factory=dict[str, "Severity | Literal['off']"])
     only: frozenset[str] = frozenset()
     """Names or codes, or beginnings of codes; empty for all."""
     ignored: frozenset[str] = frozenset()
@@ -140,20 +137,27 @@ class Selection(NamedTuple):
 ALL = Selection()
 
 
-def from_parser(name: str, fixes: Callable[[Bundle, str, Any], Iterable[Fix]] | None = None) -> BundleCheck:
-    """The check of a rule that the parser finds: it passes on the problems filed under the rule's name.
+@dataclass(frozen=True)
+class FromParser:
+    """The check of a rule whose problems the parser finds: it passes on those filed under the rule's name.
 
-    `fixes(bundle, file, problem)` gives what mends one of them.
+    The engine calls it only for a bundle in which there are any.
     """
 
-    def check(bundle: Bundle, root: Root) -> Iterator[Report]:
+    name: str
+    fixes: Callable[[Bundle, str, Any], Iterable[Fix]] | None = None
+
+    def __call__(self, bundle: Bundle, root: Root) -> Iterator[Report]:
         for file in bundle.files.values():
             for problem in file.problems:
-                if problem.rule == name:
-                    mends = tuple(fixes(bundle, file.name, problem)) if fixes else ()
+                if problem.rule == self.name:
+                    mends = tuple(self.fixes(bundle, file.name, problem)) if self.fixes else ()
                     yield Report(file.name, problem.at, problem.message, mends)
 
-    return check
+
+def from_parser(name: str, fixes: Callable[[Bundle, str, Any], Iterable[Fix]] | None = None) -> BundleCheck:
+    """The check of a rule that the parser finds; `fixes(bundle, file, problem)` gives what mends one of its problems."""
+    return FromParser(name, fixes)
 
 
 def edit(bundle: Bundle, file: str, at: At, text: str) -> FileEdit:

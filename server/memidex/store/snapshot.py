@@ -7,7 +7,8 @@ records there are. What an entry does not keep (details, events, places) is read
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -104,33 +105,38 @@ def entry(bundle: Bundle, stamp: Stamp | None = None) -> Entry:
     )
 
 
-class Product(Struct, frozen=True):
+@dataclass(frozen=True)
+class Product:
     """The run counts of one product."""
 
     runs: tuple[int, ...] = ()
     """The distinct ordinals of its ledger, rising."""
-    events: dict[int, int] = {}
+    events: Mapping[int, int] = field(default_factory=dict[int, int])
     """How many records have an event at each ordinal."""
     ledger: tuple[int, int, int] = (0, 0, 0)
     """The stamp of `runs.jsonl`."""
 
-    @property
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """The ordinals in which runs are counted, rising.
+
+        Those of the ledger (contract, section 6); of a product whose writer keeps none, those of its events.
+        """
+        return self.runs or tuple(sorted(self.events))
+
+    @cached_property
     def current(self) -> int:
         """The product's current ordinal: the highest in its ledger or in any event; 0 where there is none."""
         return max(self.runs[-1] if self.runs else 0, max(self.events, default=0))
 
     def since(self, ordinal: int, until: int | None = None) -> int:
-        """How many runs came after `ordinal`, up to `until` (the current one).
-
-        Counted in distinct ordinals of the ledger (contract, section 6); a product of a writer that keeps no ledger is
-        counted in the distinct ordinals of its events.
-        """
+        """How many runs came after `ordinal`, up to `until` (the current one)."""
         last = self.current if until is None else until
-        return sum(1 for run in (self.runs or self.events) if ordinal < run <= last)
+        return max(0, bisect_right(self.counted, last) - bisect_right(self.counted, ordinal))
 
     def newest(self, count: int) -> tuple[int, ...]:
         """The `count` newest run counts, rising."""
-        return tuple(sorted(self.runs or self.events)[-count:])
+        return self.counted[-count:]
 
 
 NO_PRODUCT = Product()
