@@ -340,7 +340,7 @@ def section_text(found: File, name: str, problems: list[Problem]) -> str:
         # Shown on one line, not on the whole frontmatter.
         problems[-1] = problems[-1]._replace(at=found.layout.closing)
         return ""
-    text = found.source[section.text]
+    text = found.source[section.text].replace("\r\n", "\n")
     if not text.strip():
         problems.append(Problem("blank-section", section.heading, f"`## {name}` is blank", name))
     return text
@@ -393,7 +393,7 @@ def log(found: File, problems: list[Problem]) -> Log:
         kind = value.get("type")
         targets = "retracts" if kind == "retracted" else "overturns" if kind == "overturned" else None
         refused = problems_of(adapter(formats.Event), value, event_rule)
-        if targets and (value.get(targets) is None or any(path[:1] == (targets,) for path, _ in refused)):
+        if targets and not targets_known(value, targets):
             refused = [item for item in refused if item[0][:1] != (targets,)]
             problems.append(
                 Problem(
@@ -409,9 +409,7 @@ def log(found: File, problems: list[Problem]) -> Log:
             wrong = value.get("type") if problem.rule == "unknown-event-type" else problem.value
             problems.append(problem._replace(at=place, value=wrong))
         event = salvage(
-            values.Event,
-            {**value, **({targets: None} if targets and not targets_known(value, targets) else {})},
-            refused,
+            values.Event, {**value, **({targets: None} if targets and not targets_known(value, targets) else {})}, refused
         )
         if event:
             events.append(event)

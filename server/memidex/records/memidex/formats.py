@@ -6,6 +6,8 @@ Importing this costs what pydantic costs, so nothing on the way to an `initializ
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -23,9 +25,17 @@ def rfc3339(value: str) -> str:
     return value
 
 
+def finite(value: float) -> float:
+    """The number itself, where it is one of those that a measurement can have."""
+    with suppress(OverflowError):
+        if math.isfinite(float(value)):
+            return value
+    raise ValueError("too large a number")
+
+
 Whole = Annotated[int, Field(ge=0, lt=2**53)]
 Ordinal = Annotated[int, Field(ge=0, lt=2**53, description="A run count of the product.")]
-Number = Annotated[int | float, Field(allow_inf_nan=False)]
+Number = Annotated[int | float, AfterValidator(finite)]
 Instant = Annotated[str, AfterValidator(rfc3339), Field(json_schema_extra={"format": "date-time"})]
 Hash = Annotated[str, Field(pattern=r"^(?:[a-z0-9]+:)?[0-9a-fA-F]{32,128}$")]
 Step = Whole | str

@@ -18,6 +18,7 @@ from memidex.text import NOWHERE, Source, Span
 # The C scanner of the standard library, where it was built.
 scan_string: Callable[[str, int, bool], tuple[str, int]] = getattr(decoder, "scanstring")  # noqa: B009
 MAX_DEPTH = 64
+MAX_DIGITS = 4000
 MAX_YAML_NODES = 20_000
 
 Path = tuple[str | int, ...]
@@ -152,9 +153,9 @@ def json_value(string: str, at: int, limit: int, depth: int) -> tuple[Node, int]
     if not scalar:
         raise Unreadable("not a JSON value", at)
     text = scalar.group()
-    if len(text) > 4000:
-        raise Unreadable("a number of more than 4000 digits", at)
-    return Node(json.loads(text), Span(at, scalar.end())), scalar.end()
+    # Python reads whole numbers up to some thousand digits, since reading takes time with their square.
+    value = json.loads(text) if len(text) <= MAX_DIGITS else float(text)
+    return Node(value, Span(at, scalar.end())), scalar.end()
 
 
 def json_string(string: str, at: int, limit: int) -> tuple[str, int]:
@@ -388,6 +389,20 @@ def layout(source: Source) -> Layout:
     except Unreadable as error:
         front, problem = Node({}, Span(start, closing.start)), error
     return Layout(first, closing, front, sections(source, close + 1), problem, body)
+
+
+def field_span(source: Source, place: Place) -> Span | None:
+    """The span of a field of the frontmatter, found by its line alone; None where that takes more than a look."""
+    name = place.path[0]
+    start = source.string.find(f"\n{name}: ") + 1
+    end = source.string.find("\n", start)
+    if not start or start > source.string.find("\n---", 3):
+        return None
+    try:
+        node = json_tree(source.string, start + len(str(name)) + 1, end)
+    except Unreadable:
+        return None
+    return Span(start, start + len(str(name))) if place.part == "key" else node.span
 
 
 def front_tree(source: Source, first: int, after: int) -> Node | None:
