@@ -23,7 +23,7 @@ from memidex.rules.rule import (
     StoreCheck,
 )
 from memidex.store import churn
-from memidex.store.snapshot import Entry, Root, normal_address
+from memidex.store.snapshot import Entry, Link, Root, normal_address
 from memidex.text import NOWHERE, Span
 
 log = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ def dependents(root: Root, entry: Entry) -> set[str]:
     After a change, what may differ is the record, its dependents before, and its dependents after. Where the run counts
     of a product change, all of its records may.
     """
-    near = {other.directory for other, _ in root.links_to(entry)}
+    near = {link.directory for link in pointing(root, entry)}
     for relation in entry.relations:
         near.update(bearers(root, relation.target))
     near.update(bearers(root, entry.id), bearers(root, entry.folder))
@@ -178,6 +178,14 @@ def bearers(root: Root, address: str) -> tuple[str, ...]:
     """The folders of all records that an address may be found to be; more than one where an id is repeated."""
     plain = normal_address(address)
     return root.ids.get(root.short_ids.get(plain, plain) if plain.startswith("MEM-") else plain, ())
+
+
+def pointing(root: Root, entry: Entry) -> Iterator[Link]:
+    """Every relation whose target may be found to be the record, by any of its names."""
+    for name in {entry.id, entry.folder}:
+        yield from root.backlinks.get(name, ())
+        if name in root.short_ids:
+            yield from root.backlinks.get(root.short_ids[name], ())
 
 
 def alike(root: Root, entry: Entry) -> Iterator[str]:
@@ -202,19 +210,20 @@ def alike(root: Root, entry: Entry) -> Iterator[str]:
 
 def circle(root: Root, entry: Entry) -> set[str]:
     """The folders of all records from which supersession leads to the record and back; empty for a plain chain."""
-    starts = {entry.directory, *bearers(root, entry.id), *bearers(root, entry.folder)}
+    twins = {*bearers(root, entry.id), *bearers(root, entry.folder)} - {entry.directory}
+    starts = [entry, *(root.entries[folder] for folder in twins)]
     newer = generations(root, starts, "supersedes", "superseded-by")
     older = generations(root, starts, "superseded-by", "supersedes") if newer else set[str]()
     return newer & older
 
 
-def generations(root: Root, starts: set[str], theirs: str, own: str) -> set[str]:
+def generations(root: Root, starts: list[Entry], theirs: str, own: str) -> set[str]:
     """The folders that supersession leads to from these, by either side's word."""
     found: set[str] = set()
-    waiting = [root.entries[folder] for folder in starts]
+    waiting = list(starts)
     while waiting and len(found) < MAX_CHAIN:
         here = waiting.pop()
-        folders = [other.directory for other, kind in root.links_to(here) if kind == theirs]
+        folders = [link.directory for link in pointing(root, here) if link.type == theirs]
         for target in here.related(own):
             folders += bearers(root, target)
         for folder in folders:
