@@ -50,7 +50,7 @@ class Stamp(NamedTuple):
     numbers: bytes
 
 
-UNLISTED = b"\0" * 16
+UNLISTED = b"\0" * 8
 """How the numbers start of a bundle whose files were opened by name, without a look at what else is there."""
 
 
@@ -94,7 +94,13 @@ def read_known(directory: str, root: str) -> Contents | None:
     A rare file is looked for where the manifest names it. Whether there are other files is not known afterwards, and
     the stamp says so: the next `changes` reads the bundle again in full.
     """
-    numbers = [0, 0]
+    try:
+        evidence = os.lstat(f"{directory}/evidence")
+    except OSError:
+        return read(directory, root)
+    if not stat.S_ISDIR(evidence.st_mode):
+        return read(directory, root)
+    numbers = [0, evidence.st_mtime_ns]
     files: dict[str, bytes] = {}
     faults: dict[str, Fault] = {}
     read_files(directory, COMMON, root, files, faults, numbers)
@@ -102,8 +108,6 @@ def read_known(directory: str, root: str) -> Contents | None:
     rare = [name for name, quoted in RARE if manifest is None or quoted in manifest]
     if rare:
         read_files(directory, rare, root, files, faults, numbers)
-    if not files and not faults:
-        return None
     if len(files) + len(faults) == len(COMMON) + len(rare):
         return Contents(files, (), faults, stamp_of([*COMMON, *rare], numbers))
     return read(directory, root)
