@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 from lsprotocol import types
 
 from memidex.text import Encoding, Source, Span, from_units, to_units
+from memidex.text.source import BOM
 
 MOST = 2**31 - 1  # the largest LSP uinteger: lsprotocol refuses more
 DRIVE = re.compile(r"/([A-Za-z]):(?=/|$)")
@@ -33,9 +34,15 @@ def position(source: Source, offset: int, encoding: Encoding) -> types.Position:
     return types.Position(line, column)
 
 
+def mark(source: Source) -> int:
+    """How many characters stand before what a text says: its byte order mark, where a client gives that too."""
+    return 1 if source.string.startswith(BOM) else 0
+
+
 def range_(source: Source, span: Span, encoding: Encoding) -> types.Range:
-    """The client's range of `span`."""
-    return types.Range(position(source, span.start, encoding), position(source, span.end, encoding))
+    """The client's range of `span`, which does not count a byte order mark."""
+    first = mark(source)
+    return types.Range(position(source, span.start + first, encoding), position(source, span.end + first, encoding))
 
 
 def offset(source: Source, place: Place, encoding: Encoding) -> int:

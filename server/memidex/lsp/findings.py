@@ -15,6 +15,8 @@ from memidex.text import Encoding, Source, Span
 SEVERITY = {"error": 1, "warning": 2, "info": 3, "hint": 4}
 TAG = {"unnecessary": 1, "deprecated": 2}
 RULE_PAGES = "https://memidex.invalid/rules/"
+MOST = 2_000
+"""Diagnostics of one file that are sent: more make an editor slow and nobody reads them."""
 encode = msgspec.json.Encoder().encode
 Sources = Callable[[str], Source]
 
@@ -33,9 +35,13 @@ def report(
     findings: Iterable[Finding], source: Source, encoding: Encoding, sources: Sources, page: Callable[[str], str]
 ) -> Report:
     """The findings of one file. `sources` gives the texts of related files, `page` the address of a rule's page."""
-    items = [diagnostic(finding, source, encoding, sources, page) for finding in findings]
+    findings = list(findings)
+    items = [diagnostic(finding, source, encoding, sources, page) for finding in findings[:MOST]]
     if not items:
         return EMPTY
+    if len(findings) > MOST:
+        message = f"{len(findings) - MOST:,} more findings in this file are not shown here; `memidex check` lists them"
+        items.append({**items[-1], "severity": 3, "message": message, "data": None, "tags": []})
     data = encode(items)
     return Report(data, hashlib.blake2b(data, digest_size=8).hexdigest())
 
@@ -68,8 +74,8 @@ def diagnostic(
 
 
 def range_of(source: Source, span: Span, encoding: Encoding) -> dict[str, Any]:
-    start = convert.position(source, span.start, encoding)
-    end = convert.position(source, span.end, encoding)
+    place = convert.range_(source, span, encoding)
+    start, end = place.start, place.end
     return {
         "start": {"line": start.line, "character": start.character},
         "end": {"line": end.line, "character": end.character},

@@ -1,384 +1,510 @@
 """One client's session: the snapshot, the open buffers over it, and the findings that the client was told.
 
-Everything here lives on the loop's thread. Long work (opening a root, verifying it, checking all of it) runs on the
-wire's workers over values that do not change, and its results come back to the loop, where they are taken only if
-nothing newer is known.
+Everything here lives on the loop's thread. Long work (opening a root, reading bundles again, checking many records)
+runs on the wire's workers over values that do not change, and its results come back to the loop, where they are taken
+only if nothing newer is known.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
+import os
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import msgspec
+from itertools import islice
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from memidex.lsp import convert
-from memidex.lsp.findings import EMPTY, Report, report
+from memidex.lsp.checking import (
+    NO_FINDINGS,
+    Buffers,
+    Checked,
+    Owner,
+    check_owners,
+    checked,
+    owner_of,
+    source_of,
+    with_text,
+)
+from memidex.lsp.documents import Document
+from memidex.lsp.findings import EMPTY, Report
+from memidex.lsp.reading import (
+    STORM,
+    Opened,
+    Reading,
+    bundle_of,
+    opened,
+    outline,
+    overlaid,
+    product_of_ledger,
+    read_again,
+    restamped,
+    stamp_in,
+    store,
+)
+from memidex.lsp.watching import Watch, look
 from memidex.lsp.wire import Cancelled, Server
 from memidex.records.memidex.bundle import Bundle
-from memidex.records.memidex.read import File, parse
 from memidex.rules import engine
 from memidex.rules.rule import Finding, Selection
 from memidex.store import disk, opening
 from memidex.store.disk import Stamp
 from memidex.store.snapshot import Entry, Root, Snapshot, entry, place_of
 from memidex.text import Source
+from memidex.text.source import BOM
 
 logger = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 BATCH = 50
-"""Records whose findings come back from a worker at a time."""
-STORM = 200
-"""Changed files in one burst above which every stamp of the root is looked at instead of each file."""
+"""Records that are checked on a worker at a time."""
 SETTLE = 0.05
 """Seconds that a burst of outside changes is given to end."""
 POLL = 1.0
-"""Seconds between two looks at the disk where the client does not watch it."""
+"""Seconds between two looks at the disk."""
 SLICE = 0.01
-"""Seconds of one such look, so that watching costs about a hundredth of one core."""
-SLOW = 0.02
-"""Seconds that the check of an edit may take before further edits are gathered first."""
+"""Seconds of checking on the loop's thread, between which messages are read."""
+HEAVY = 256 * 1024
+"""Characters of a text from which on it is read and checked on a worker."""
+DISCOVERY_SHARE = 50
+"""A search for new roots may run once in so many times as long as it took."""
 
 
-BUNDLE = re.compile(r"/memory/[^/]+/bundles/[^/]+")
+class Events(Protocol):
+    """Who is told what happens."""
 
+    def publish(self, paths: Iterable[str]) -> None:
+        """The findings of these files changed, or their text did."""
 
-class Owner(NamedTuple):
-    """Whose findings they are: a bundle's folder, or with an empty one the root itself."""
+    def moved(self, records: Iterable[str]) -> None:
+        """These records are not as they were; by id."""
 
-    root: str
-    directory: str
+    async def begin(self, title: str) -> Callable[[int, int], None]:
+        """Long work begins: the way to tell how far it is, (done, all); the last call has both equal."""
+        ...
 
+    def select(self, root: str) -> Selection:
+        """The rules for a root."""
+        ...
 
-class Buffers:
-    """The reader of a root that gives open buffers first, then what was read last, then the disk."""
+    def excluded(self, folder: str, root: str) -> bool:
+        """Whether the configuration of a workspace folder leaves out a root below it."""
+        ...
 
-    def __init__(self, root: str) -> None:
-        self.root = root
-        self.bundles: dict[str, Bundle] = {}
-        """Bundles with an open buffer in them."""
-        self.files: dict[str, File] = {}
-        """Open files outside bundles: ledgers, `policies.md`."""
-
-    def bundle(self, directory: str) -> Bundle | None:
-        return self.bundles.get(directory) or opening.read_bundle(directory, self.root)
-
-    def file(self, path: str) -> File | None:
-        if path in self.files:
-            return self.files[path]
-        return opening.Disk(self.root).file(path)
-
-
-class Recent:
-    """A reader that remembers the last bundles it gave, for work that asks for one several times."""
-
-    KEPT = 2 * BATCH
-
-    def __init__(self, reader: Buffers) -> None:
-        self.reader = reader
-        self.kept: OrderedDict[str, Bundle | None] = OrderedDict()
-
-    def bundle(self, directory: str) -> Bundle | None:
-        if directory not in self.kept:
-            self.kept[directory] = self.reader.bundle(directory)
-            if len(self.kept) > self.KEPT:
-                self.kept.popitem(last=False)
-        return self.kept[directory]
-
-    def file(self, path: str) -> File | None:
-        return self.reader.file(path)
-
-    def listed(self, items: Iterable[Entry]) -> list[Entry]:
-        """The entries of those bundles that were opened by name, with the full stamp of a look at what is there."""
-        found: list[Entry] = []
-        for item in items:
-            if item.numbers.startswith(disk.UNLISTED) and item.directory not in self.reader.bundles:
-                contents = disk.read(item.directory, self.reader.root)
-                if contents:
-                    bundle = opening.bundle_of(item.directory, contents)
-                    self.kept[item.directory] = bundle
-                    found.append(entry(bundle, contents.stamp))
-        return found
-
-
-class Checked(NamedTuple):
-    """The findings of one owner, by file, ready to be sent."""
-
-    owner: Owner
-    findings: dict[str, tuple[Finding, ...]]
-    reports: dict[str, Report]
+    def page(self, rule: str) -> str:
+        """The address of a rule's page; empty where there is none."""
+        ...
 
 
 class Session:
-    """See the module. `publish` is told the files whose findings changed; `moved` the records that did."""
+    """See the module."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, events: Events) -> None:
         self.server = server
+        self.events = events
         self.snapshot = Snapshot()
         self.buffers: dict[str, Buffers] = {}
+        self.selections: dict[str, Selection] = {}
         self.checked: dict[Owner, Checked] = {}
+        """Owners with findings; the others are left out."""
         self.reports: dict[str, Report] = {}
         """What is wrong in each file, as it is sent; files with nothing wrong are left out."""
-        self.selections: dict[str, Selection] = {}
-        self.epoch = 0
-        self.seen: dict[Owner, int] = {}
-        """The epoch in which an owner was last checked or changed."""
+        self.unpublished: dict[str, None] = {}
+        # Names
+        self.uris: dict[str, str] = {}
+        """The open documents' URIs, by path."""
+        self.aliases: dict[str, str] = {}
+        """Other spellings of roots, through symbolic links, to the one that is used."""
+        # What is to be done
+        self.epoch = 1
+        self.floor = 0
+        """The epoch before which nothing that was checked counts."""
+        self.changed: dict[Owner, int] = {}
+        """The epoch of an owner's last change, while checks from before it may be under way."""
         self.waiting: OrderedDict[Owner, None] = OrderedDict()
-        """Owners to be checked again, those in front of the person first."""
+        """Owners to be checked, the most urgent first."""
+        self.flying: dict[Owner, None] = {}
+        """Owners that are being checked on a worker."""
         self.edited: dict[str, None] = {}
         """Paths of open files whose newest text is not in the snapshot yet."""
-        self.opening: dict[str, asyncio.Task[None]] = {}
-        self.tasks: set[asyncio.Task[Any]] = set()
+        self.heavy: dict[str, asyncio.Task[None]] = {}
+        """Large open files that are being read."""
+        self.crew: asyncio.Task[None] | None = None
         self.settling: asyncio.TimerHandle | asyncio.Handle | None = None
         self.settle_took = 0.0
-        self.outside: dict[str, set[str]] = {}
-        self.outside_timer: asyncio.TimerHandle | None = None
-        self.publish: Callable[[Iterable[str]], None] = lambda _paths: None
-        self.moved: Callable[[Iterable[str]], None] = lambda _records: None
-        self.progress: Callable[[str], Awaitable[Callable[[int, int], None]]] | None = None
-        self.select: Callable[[str], Selection] = lambda _root: Selection()
-        self.page: Callable[[str], str] = lambda _rule: ""
-        self.discovered = asyncio.Event()
-        self.sweeps = 0
         self.idle = asyncio.Event()
+        """Whether everything is read and checked."""
         self.idle.set()
+        # The disk
+        self.opening: dict[str, asyncio.Task[None]] = {}
+        self.searching: dict[str, asyncio.Task[None]] = {}
+        """Searches upwards for the root of a file that no known root has, by folder."""
+        self.one_root = asyncio.Lock()
+        """Roots are read one after the other, so that workers are left for requests."""
+        self.discovered = asyncio.Event()
+        self.outside: dict[str, set[str]] = {}
+        """Paths that changed on disk, by root; the root itself stands for all of it."""
+        self.outside_timer: asyncio.TimerHandle | None = None
+        self.reading: dict[str, asyncio.Lock] = {}
+        self.tasks: set[asyncio.Task[Any]] = set()
 
-    # Texts ------------------------------------------------------------------------------------------------------------
+    # Names ------------------------------------------------------------------------------------------------------------
 
     def path(self, uri: str) -> str | None:
         """The path that a `file:` URI names, with forward slashes; None for any other, such as a diff view's."""
         path = convert.uri_to_path(uri)
-        return path.replace("\\", "/") if path else None
+        if not path:
+            return None
+        path = path.replace("\\", "/")
+        for alias, real in self.aliases.items():
+            if path.startswith(alias + "/") or path == alias:
+                return real + path[len(alias) :]
+        return path
 
-    def open(self, uri: str) -> None:
-        """A document was opened or changed: its text waits to be read into the snapshot."""
-        path = self.path(uri)
-        if path is None:
-            return
-        self.edited[path] = None
-        if self.snapshot.root_of(path) is None and "/memory/" in path and not self.opening_of(path):
-            self.start(self.find_above(path))
-        self.schedule()
+    def uri(self, path: str) -> str:
+        """The URI of a file, spelt as the client spells it where it has it open."""
+        return self.uris.get(path) or convert.path_to_uri(path)
 
-    def close(self, uri: str) -> None:
-        """A document was closed: what is on disk counts again."""
-        path = self.path(uri)
-        root = self.snapshot.root_of(path) if path else None
-        if path is None or root is None:
-            return
-        self.edited.pop(path, None)
-        held = self.buffers[root.path]
-        held.files.pop(path, None)
-        place = place_of(root.path, path)
-        if place and place[0] in held.bundles:
-            others = [name for name in self.open_names(place[0]) if name != place[1]]
-            if others:
-                data = opening.read_bundle(place[0], root.path)
-                found = data.files.get(place[1]) if data else None
-                held.bundles[place[0]] = held.bundles[place[0]].with_file(place[1], found.data if found else None)
-            else:
-                del held.bundles[place[0]]
-            self.apply_disk(root, [place[0]])
-        elif path.endswith("/runs.jsonl"):
-            self.ledger_changed(root, path)
-        self.schedule()
-
-    def open_names(self, directory: str) -> list[str]:
-        """The names in a bundle of the files that are open."""
-        paths = [self.path(document.uri) for document in self.server.documents]
-        return [path[len(directory) + 1 :] for path in paths if path and path.startswith(directory + "/")]
-
-    def current(self) -> Snapshot:
-        """The snapshot with every edit in it."""
-        if self.edited:
-            for path in list(self.edited):
-                del self.edited[path]
-                self.apply_buffer(path)
-        return self.snapshot
-
-    def apply_buffer(self, path: str) -> None:
-        root = self.snapshot.root_of(path)
-        document = self.server.documents.find(convert.path_to_uri(path))
-        if root is None or document is None:
-            return
-        held = self.buffers[root.path]
-        data = document.source.string.encode("utf-8", "replace")
-        place = place_of(root.path, path)
-        if place is None:
-            held.files[path] = parse(path.rpartition("/")[2], data)
-            if path.endswith("/runs.jsonl"):
-                self.ledger_changed(root, path)
-            return
-        directory, name = place
-        before = held.bundles.get(directory) or opening.read_bundle(directory, root.path)
-        if before is None:
-            return
-        after = before.with_file(name, data)
-        held.bundles[directory] = after
-        old = root.entries.get(directory)
-        stamp = Stamp(old.names, old.numbers) if old else None
-        self.take(root, [entry(after, stamp)], [])
-
-    def source(self, path: str) -> Source:
-        """The text of a file of a root as it counts: the buffer's where one is open."""
-        root = self.snapshot.root_of(path)
-        place = place_of(root.path, path) if root else None
-        file = None
-        if root and place:
-            bundle = root.reader.bundle(place[0])
-            file = bundle.files.get(place[1]) if bundle else None
-        elif root:
-            file = root.reader.file(path)
-        return file.source if file else Source("")
-
-    # Roots ------------------------------------------------------------------------------------------------------------
-
-    def start(self, work: Any) -> asyncio.Task[Any]:
-        task = asyncio.get_running_loop().create_task(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-        return task
-
-    async def discover(self, folders: Iterable[str]) -> None:
-        """Find and open every root in the workspace's folders, and the one that holds each of them."""
-        found: list[str] = []
-        for folder in folders:
-            above = await self.server.run_cancellable(lambda _cancelled, folder=folder: disk.root_above(folder))
-            if above:
-                found.append(above)
-            else:
-                found += await self.server.run_cancellable(
-                    lambda cancelled, folder=folder: disk.roots_below(folder, lambda: not cancelled())
-                )
-        await asyncio.gather(*[self.ensure(path) for path in dict.fromkeys(found)])
-        self.discovered.set()
-
-    async def find_above(self, path: str) -> None:
-        above = await self.server.run_cancellable(lambda _cancelled: disk.root_above(path))
-        if above:
-            await self.ensure(above)
-            for document in self.server.documents:
-                open_path = self.path(document.uri)
-                if open_path and open_path.startswith(above + "/"):
-                    self.edited[open_path] = None
-            self.schedule()
-
-    def opening_of(self, path: str) -> asyncio.Task[None] | None:
-        return next(
-            (task for root, task in self.opening.items() if path.startswith(root + "/") and not task.done()), None
-        )
-
-    def ensure(self, path: str) -> asyncio.Task[None]:
-        """The task that opens a root; one for each."""
-        if path not in self.opening:
-            self.opening[path] = self.start(self.open_root(path))
-        return self.opening[path]
-
-    async def ready(self, path: str) -> Snapshot:
-        """The snapshot once the root of a file is open, as far as it has one."""
-        task = self.opening_of(path)
-        if task:
-            await asyncio.shield(task)
-        return self.current()
-
-    async def open_root(self, path: str) -> None:
-        """Open a root: from its cache at once where there is one, then from disk what differs."""
-        started = time.monotonic()
-        held = self.buffers.setdefault(path, Buffers(path))
-        self.selections[path] = self.select(path)
-        try:
-            root = await self.server.run_cancellable(lambda _cancelled: opening.warm(path, held))
-            warm = root is not None
-            if root is None:
-                tell = await self.progress(f"Reading {path.rpartition('/')[2]}") if self.progress else None
-                loop = asyncio.get_running_loop()
-
-                def told(done: int, every: int) -> bool:
-                    if tell:
-                        loop.call_soon_threadsafe(tell, done, every)
-                    return True
-
-                root = await self.server.run_cancellable(lambda _cancelled: opening.cold(path, held, progress=told))
-                if tell:
-                    tell(len(root.entries), len(root.entries))
-        except OSError as error:
-            logger.error("cannot open %s: %s", path, error)
-            return
-        self.snapshot = self.snapshot.with_root(root)
-        self.reopen_buffers(path)
-        logger.info(
-            "%s: %d records in %.2f s (%s)",
-            path,
-            len(root.entries),
-            time.monotonic() - started,
-            "warm" if warm else "cold",
-        )
-        self.start(self.settle_in(path, warm=warm))
-
-    def reopen_buffers(self, path: str) -> None:
-        for document in self.server.documents:
-            open_path = self.path(document.uri)
-            if open_path and open_path.startswith(path + "/"):
-                self.edited[open_path] = None
-        self.schedule()
-
-    async def settle_in(self, path: str, *, warm: bool) -> None:
-        """After a root can be used: look for what changed since its cache was written, check it all, write it again."""
-        changed = await self.verify(path) if warm else 1
-        await self.sweep(path)
-        root = self.root_at(path)
-        if changed and root:
-            await self.server.run_cancellable(lambda _cancelled: opening.save(root))
-
-    async def verify(self, path: str) -> int:
-        """Compare every stamp of a root with the disk and read again what differs; how many bundles that were."""
-        root = self.root_at(path)
-        if root is None:
-            return 0
-        changed, gone = await self.server.run_cancellable(lambda _cancelled: opening.changes(root))
-        names = await self.server.run_cancellable(lambda _cancelled: disk.is_root(path))
-        if not names:
-            self.forget(path)
-            return len(root.entries)
-        if changed or gone:
-            await self.reread(path, [*changed, *gone])
-        return len(changed) + len(gone)
-
-    async def reread(self, path: str, directories: list[str]) -> None:
-        """Read bundles again on a worker, and take them in one step."""
-        root = self.root_at(path)
-        if root is None or not directories:
-            return
-        after = await self.server.run_cancellable(lambda _cancelled: read_entries(root, directories))
-        root = self.root_at(path)
-        if root:
-            new = [item for item in after if item.directory not in self.buffers[path].bundles]
-            there = {item.directory for item in after}
-            self.take(root, new, [directory for directory in directories if directory not in there])
-            self.apply_disk(
-                self.root_at(path) or root,
-                [item.directory for item in after if item.directory in self.buffers[path].bundles],
-            )
-            self.schedule()
+    def document(self, path: str) -> Document | None:
+        """The document that is open on a file."""
+        uri = self.uris.get(path)
+        return self.server.documents.find(uri) if uri else None
 
     def root_at(self, path: str) -> Root | None:
         return next((root for root in self.snapshot.roots if root.path == path), None)
 
+    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run a task of the session; what makes it fail is logged."""
+        task = asyncio.get_running_loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.done)
+        return task
+
+    async def away(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What a function gives, run on a worker."""
+        return await self.server.run_cancellable(lambda _cancelled: function(*args, **kwargs))
+
+    def done(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("%s failed", task.get_coro(), exc_info=error)
+            self.rest()
+
+    def stop(self) -> None:
+        """The session is over: nothing is begun any more, and what runs is called off."""
+        for task in list(self.tasks):
+            task.cancel()
+        for timer in (self.settling, self.outside_timer):
+            if timer:
+                timer.cancel()
+
+    # Texts ------------------------------------------------------------------------------------------------------------
+
+    def open(self, uri: str) -> None:
+        """A document was opened: its text counts, not the disk's."""
+        path = self.path(uri)
+        if path is None:
+            return
+        self.uris[path] = uri
+        self.unpublished[path] = None
+        root = self.snapshot.root_of(path)
+        if root is None:
+            if "/memory/" in path and not self.opening_of(path):
+                self.search(path)
+        else:
+            place = place_of(root.path, path)
+            if place and place[0] not in root.entries:
+                self.changed_outside([path])  # a bundle that we have not heard of yet
+        self.change(uri)
+
+    def change(self, uri: str) -> None:
+        """A document's text changed; it waits to be read into the snapshot."""
+        path = self.path(uri)
+        if path is not None:
+            self.edited[path] = None
+            self.schedule()
+
+    def close(self, uri: str) -> None:
+        """A document was closed: what is on disk counts again."""
+        path = self.path(uri)
+        if path is None:
+            return
+        self.uris.pop(path, None)
+        self.edited.pop(path, None)
+        self.unpublished[path] = None
+        root = self.snapshot.root_of(path)
+        if root is not None:
+            self.buffers[root.path].marked.pop(path, None)
+            place = place_of(root.path, path)
+            if place:
+                self.take_read(root.path, read_again(root, [place[0]]))
+            elif self.buffers[root.path].files.pop(path, None):
+                self.file_changed(root.path, path)
+        self.schedule()
+
+    def current(self) -> Snapshot:
+        """The snapshot with every edit in it, but for large texts that are still being read."""
+        for path in list(self.edited):
+            document = self.document(path)
+            if document and len(document.source) > HEAVY and self.snapshot.root_of(path):
+                if path not in self.heavy:
+                    self.heavy[path] = self.start(self.apply_heavy(path))
+            else:
+                del self.edited[path]
+                self.apply(path)
+        return self.snapshot
+
+    def before(self, root: Root, directory: str) -> Bundle | None:
+        """A bundle as it is before an edit; None for a folder that is none, or is gone."""
+        if directory not in root.entries:
+            return None
+        held = self.buffers[root.path].bundles.get(directory)
+        return held or opening.read_bundle(directory, root.path)
+
+    def apply(self, path: str) -> None:
+        """Read an open document into the snapshot."""
+        root = self.snapshot.root_of(path)
+        document = self.document(path)
+        if root is None or document is None:
+            return
+        held = self.buffers[root.path]
+        if document.source.string.startswith(BOM):
+            held.marked[path] = document.source
+        else:
+            held.marked.pop(path, None)
+        place = place_of(root.path, path)
+        if place is None:
+            held.files[path] = overlaid(held.file(path), path.rpartition("/")[2], document.source)
+            self.file_changed(root.path, path)
+            return
+        directory, name = place
+        before = self.before(root, directory)
+        if before is not None:
+            after = with_text(before, name, document.source)
+            self.take_buffer(root, after, entry(after, stamp_in(root, directory)))
+
+    async def apply_heavy(self, path: str) -> None:
+        """The same on a worker, over and over while the text goes on changing."""
+        try:
+            while path in self.edited:
+                del self.edited[path]
+                root, document = self.snapshot.root_of(path), self.document(path)
+                place = place_of(root.path, path) if root else None
+                if root is None or document is None:
+                    continue
+                if place is None:
+                    self.apply(path)
+                    continue
+                before = self.before(root, place[0])
+                if before is None:
+                    continue
+                stamp = stamp_in(root, place[0])
+
+                def work(
+                    _cancelled: Cancelled,
+                    before: Bundle = before,
+                    name: str = place[1],
+                    source: Source = document.source,
+                    stamp: Stamp | None = stamp,
+                ) -> tuple[Bundle, Entry]:
+                    after = with_text(before, name, source)
+                    return after, entry(after, stamp)
+
+                after, item = await self.server.run_cancellable(work)
+                now = self.root_at(root.path)
+                if now and self.document(path) and place[0] in now.entries:
+                    held = self.buffers[root.path].bundles.get(place[0])
+                    if held is None or held is before:
+                        self.take_buffer(now, after, item)
+                    else:  # another file of the bundle was edited meanwhile
+                        self.edited[path] = None
+        finally:
+            del self.heavy[path]
+        self.schedule()
+
+    def take_buffer(self, root: Root, bundle: Bundle, item: Entry) -> None:
+        self.buffers[root.path].bundles[bundle.directory] = bundle
+        self.take(root, [item], [])
+
+    def text(self, path: str) -> Source:
+        """The text of a file as it counts, and as the client counts its columns."""
+        document = self.document(path)
+        if document:
+            return document.source
+        root = self.snapshot.root_of(path)
+        return source_of(root, path) if root else Source("")
+
+    # Roots ------------------------------------------------------------------------------------------------------------
+
+    async def discover(self, folders: Iterable[str]) -> None:
+        """Find and open the root that holds each of the workspace's folders, or else every root below it."""
+        found: list[str] = []
+        try:
+            for folder in folders:
+                found += await self.server.run_cancellable(self.searched, folder)
+            await asyncio.gather(*[self.ensure(path) for path in dict.fromkeys(found)])
+        finally:
+            self.discovered.set()
+
+    def searched(self, cancelled: Cancelled, folder: str) -> list[str]:
+        """The roots of a workspace folder, as the command line finds them; runs on a worker."""
+        above = disk.root_above(folder)
+        if above:
+            return [above]
+        looked_at = 0
+
+        def goes_on() -> bool:
+            nonlocal looked_at
+            looked_at += 1
+            return not cancelled()
+
+        below = disk.roots_below(folder, goes_on)
+        if looked_at >= disk.MAX_SEARCHED:
+            logger.warning("%s: searched %d folders for knowledge roots, and no further", folder, looked_at)
+        return [root for root in below if root == folder or not self.events.excluded(folder, root)]
+
+    def search(self, path: str) -> None:
+        """Look for the root above a file that no known root has."""
+        folder = path.partition("/memory/")[0]
+        if folder not in self.searching:
+            self.searching[folder] = self.start(self.find_above(folder, path))
+
+    async def find_above(self, folder: str, path: str) -> None:
+        try:
+            above = await self.away(disk.root_above, path)
+            if above:
+                await self.ensure(above)
+        finally:
+            del self.searching[folder]
+
+    def opening_of(self, path: str) -> asyncio.Task[None] | None:
+        return next((task for root, task in self.opening.items() if path.startswith(root + "/")), None)
+
+    async def ensure(self, path: str) -> None:
+        """Have a root open, unless it is one that is known by another name."""
+        real = os.path.realpath(path).replace("\\", "/")
+        for known in {*self.opening, *(root.path for root in self.snapshot.roots)}:
+            if known != path and os.path.realpath(known).replace("\\", "/") == real:
+                self.aliases[path] = known
+                self.uris = {
+                    here: document.uri for document in self.server.documents if (here := self.path(document.uri))
+                }
+                self.reopen_buffers(known)
+                return
+        if self.root_at(path) is None:
+            if path not in self.opening:
+                self.idle.clear()
+                self.opening[path] = self.start(self.open_root(path))
+            await asyncio.shield(self.opening[path])
+
+    async def ready(self, path: str) -> Snapshot:
+        """The snapshot once the root of a file is open, as far as it has one, and its text is read."""
+        if self.snapshot.root_of(path) is None:
+            for task in (self.searching.get(path.partition("/memory/")[0]), self.opening_of(path)):
+                if task:
+                    await asyncio.wait([task])
+        snapshot = self.current()
+        while (task := self.heavy.get(path)) is not None:
+            await asyncio.wait([task])
+            snapshot = self.current()
+        return snapshot
+
+    async def open_root(self, path: str) -> None:
+        """Open a root: from its cache where there is one and from disk what differs, or all from disk."""
+        started = time.monotonic()
+        try:
+            found = await self.read_root(path, self.buffers.setdefault(path, Buffers(path)))
+            if found is None:
+                del self.buffers[path]
+                return
+            self.selections[path] = self.events.select(path)
+            self.snapshot = self.snapshot.with_root(found.root)
+        finally:
+            del self.opening[path]
+            self.rest()
+        took = time.monotonic() - started
+        how = "warm" if found.warm else "cold"
+        logger.info("%s: %d records in %.2f s (%s)", path, len(found.root.entries), took, how)
+        self.check_again(path)
+        self.reopen_buffers(path)
+        self.settle_outside()
+        self.events.moved(())
+        if found.differs:
+            self.start(self.remember(path))
+
+    async def read_root(self, path: str, held: Buffers) -> Opened | None:
+        """What is in a root, read on a worker, or None where it cannot be read; the client is told how far it is."""
+        loop = asyncio.get_running_loop()
+        tell: Callable[[int, int], None] | None = None
+        begun = ended = False
+
+        async def begin() -> None:
+            nonlocal tell
+            tell = await self.events.begin(f"Reading {path.rpartition('/')[2]}")
+            if ended:
+                tell(1, 1)
+
+        def told(done: int, every: int) -> None:
+            nonlocal begun
+            if not begun:
+                begun = True
+                loop.call_soon_threadsafe(lambda: self.start(begin()))
+            elif tell and done < every:
+                loop.call_soon_threadsafe(tell, done, every)
+
+        try:
+            async with self.one_root:
+                return await self.server.run_cancellable(lambda cancelled: opened(path, held, told, cancelled))
+        except OSError as error:
+            logger.error("cannot open %s: %s", path, error)
+            return None
+        finally:
+            ended = True
+            if tell:
+                tell(1, 1)
+
+    async def remember(self, path: str) -> None:
+        """Write a root's cache once all of it is checked, unsaved texts left out."""
+        await self.idle.wait()
+        root = self.root_at(path)
+        if root:
+            unsaved = set(self.buffers[path].bundles)
+            await self.away(store, root, unsaved)
+
+    def reopen_buffers(self, path: str) -> None:
+        """The documents that are open in a folder are read again."""
+        for here in self.uris:
+            if here.startswith(path + "/"):
+                self.edited[here] = None
+        self.schedule()
+
     def forget(self, path: str) -> None:
         """A root is no more: nothing of it stays behind."""
         self.snapshot = self.snapshot.without(path)
-        self.opening.pop(path, None)
-        self.buffers.pop(path, None)
-        owners = [owner for owner in self.checked if owner.root == path]
-        for owner in owners:
-            self.replace_findings(Checked(owner, {}, {}))
-            del self.checked[owner]
+        for owner in [owner for owner in self.checked if owner.root == path]:
+            self.replace_findings(owner, NO_FINDINGS)
+        for table in (self.waiting, self.changed):
+            for owner in [owner for owner in table if owner.root == path]:
+                del table[owner]
+        for table in (self.buffers, self.selections, self.outside, self.reading):
+            table.pop(path, None)
+        self.aliases = {alias: real for alias, real in self.aliases.items() if real != path}
+        self.events.moved(())
+        self.schedule()
+
+    def leave(self, folder: str, kept: Iterable[str]) -> None:
+        """A workspace folder is left: its roots are forgotten, unless they are another folder's too."""
+        folders = [item + "/" for item in kept]
+        for root in self.snapshot.roots:
+            here = root.path + "/"
+            mine = here.startswith(folder + "/") or (folder + "/").startswith(here)
+            if mine and not any(here.startswith(other) or other.startswith(here) for other in folders):
+                self.forget(root.path)
 
     # Changes ----------------------------------------------------------------------------------------------------------
 
@@ -386,129 +512,225 @@ class Session:
         """Put changed entries into the snapshot, and remember which findings may change with them."""
         changed = [item for item in new if root.entries.get(item.directory) != item]
         gone = [directory for directory in gone if directory in root.entries]
-        touched = {item.directory for item in new} | set(gone)
-        near: set[str] = set()
-        before = {item.product: root.product(item.product).current for item in changed}
-        for directory in touched:
-            old = root.entries.get(directory)
-            if old and (directory in gone or any(item.directory == directory for item in changed)):
-                near |= engine.dependents(root, old)
-        after = root.changed(changed, gone)
-        for item in changed:
-            near |= engine.dependents(after, item)
-        for product, ordinal in before.items():
-            if after.product(product).current != ordinal:
-                near.update(item.directory for item in after.entries.values() if item.product == product)
+        self.take_root(root, root.changed(changed, gone), [item.directory for item in new], changed, gone)
+
+    def take_root(self, root: Root, after: Root, touched: list[str], changed: list[Entry], gone: list[str]) -> None:
+        """Put `after` in the place of `root`, from which it differs in the entries that changed or are gone."""
         self.snapshot = self.snapshot.with_root(after)
         self.epoch += 1
+        if len(changed) + len(gone) > STORM:
+            self.check_again(root.path)
+        else:
+            near: set[str] = set()
+            for directory in [*gone, *(item.directory for item in changed)]:
+                for side in (root, after):
+                    item = side.entries.get(directory)
+                    near |= engine.dependents(side, item) if item else set()
+            for product in {item.product for item in changed} | {root.entries[directory].product for directory in gone}:
+                if after.product(product).current != root.product(product).current:
+                    near.update(item.directory for item in after.entries.values() if item.product == product)
+            self.wait_for(root.path, near - set(gone))
+        self.wait_for(root.path, touched)
+        if len(touched) <= STORM:
+            for directory in touched:
+                self.waiting.move_to_end(Owner(root.path, directory), last=False)
         for directory in gone:
-            self.seen[Owner(root.path, directory)] = self.epoch
-            self.replace_findings(Checked(Owner(root.path, directory), {}, {}))
-        front = set(self.buffers[root.path].bundles)
-        for directory in [*(touched - set(gone)), *(near & front), *sorted(near - front)]:
-            if directory not in gone:
-                owner = Owner(root.path, directory)
-                self.seen[owner] = self.epoch
-                self.waiting[owner] = None
-        for item in changed:
-            owner = Owner(root.path, item.directory)
-            self.waiting.move_to_end(owner, last=False)
+            owner = Owner(root.path, directory)
+            self.buffers[root.path].bundles.pop(directory, None)
+            self.waiting.pop(owner, None)
+            self.replace_findings(owner, NO_FINDINGS)
         if changed or gone:
-            self.moved([*(item.id for item in changed), *(directory.rpartition("/")[2] for directory in gone)])
+            self.events.moved([*(item.id for item in changed), *(root.entries[directory].id for directory in gone)])
+        self.schedule()
 
-    def apply_disk(self, root: Root, directories: Iterable[str]) -> None:
-        """Read bundles from disk again, open buffers over them."""
-        new: list[Entry] = []
-        gone: list[str] = []
-        held = self.buffers[root.path]
+    def wait_for(self, root: str, directories: Iterable[str]) -> None:
+        """These owners are to be checked again, with everything known now; what is open comes first."""
+        front = self.buffers[root].bundles
         for directory in directories:
-            found = disk.read(directory, root.path)
-            bundle = opening.bundle_of(directory, found) if found else None
-            if bundle and directory in held.bundles:
-                for name in self.open_names(directory):
-                    buffer = held.bundles[directory].files.get(name)
-                    if buffer:
-                        bundle = bundle.with_file(name, buffer.data)
-                held.bundles[directory] = bundle
-            if bundle and found:
-                new.append(entry(bundle, found.stamp))
-            else:
-                held.bundles.pop(directory, None)
-                gone.append(directory)
-        self.take(root, new, gone)
+            owner = Owner(root, directory)
+            self.changed[owner] = self.epoch
+            self.waiting[owner] = None
+            if directory in front:
+                self.waiting.move_to_end(owner, last=False)
 
-    def ledger_changed(self, root: Root, path: str) -> None:
-        """A run ledger changed: every record of the product may fade or wake."""
-        product = path.split("/")[-2]
-        buffer = self.buffers[root.path].files.get(path)
-        after = opening.with_ledger(root, product, buffer.data if buffer else None)
-        self.snapshot = self.snapshot.with_root(after)
-        self.epoch += 1
-        self.waiting[Owner(root.path, "")] = None
-        if after.product(product).runs != root.product(product).runs:
-            for item in after.entries.values():
-                if item.product == product:
-                    self.seen[Owner(root.path, item.directory)] = self.epoch
-                    self.waiting[Owner(root.path, item.directory)] = None
+    def check_again(self, path: str) -> None:
+        """A whole root is to be checked again, what is open first."""
+        root = self.root_at(path)
+        if root:
+            self.epoch += 1
+            self.wait_for(path, ["", *sorted(root.entries)])
+            self.schedule()
 
-    def changed_outside(self, paths: Iterable[str]) -> None:
-        """Files changed on disk: gathered until the burst ends, then read as one update."""
-        for path in paths:
-            root = self.snapshot.root_of(path)
-            if root is None:
-                if "/memory/" in path and "/bundles/" in path and not self.opening_of(path):
-                    self.start(self.find_above(path))
-                continue
-            self.outside.setdefault(root.path, set()).add(path)
-        if self.outside and self.outside_timer is None:
-            self.outside_timer = asyncio.get_running_loop().call_later(SETTLE, self.settle_outside)
-
-    def settle_outside(self) -> None:
-        self.outside_timer = None
-        gathered, self.outside = self.outside, {}
-        for path, paths in gathered.items():
-            self.start(self.read_outside(path, paths))
-
-    async def read_outside(self, path: str, paths: set[str]) -> None:
+    def file_changed(self, path: str, file: str) -> None:
+        """A file outside the bundles changed. With a run ledger every record of its product may fade or wake."""
         root = self.root_at(path)
         if root is None:
             return
-        for ledger in [item for item in paths if item.endswith("/runs.jsonl")]:
-            self.ledger_changed(self.root_at(path) or root, ledger)
+        self.epoch += 1
+        product = product_of_ledger(path, file)
+        if product is not None:
+            buffer = self.buffers[path].files.get(file)
+            after = opening.with_ledger(root, product, buffer.data if buffer else None)
+            self.snapshot = self.snapshot.with_root(after)
+            if after.product(product).runs != root.product(product).runs:
+                of_product = [item for item in after.entries.values() if item.product == product]
+                self.wait_for(path, [item.directory for item in of_product])
+                self.events.moved([item.id for item in of_product])
+        self.wait_for(path, [""])
+        self.waiting.move_to_end(Owner(path, ""), last=False)
+        self.schedule()
+
+    def changed_outside(self, paths: Iterable[str]) -> None:
+        """Files or folders changed on disk: gathered until the burst ends, then read as one update."""
+        for path in paths:
+            root = self.snapshot.root_of(path)
+            being_opened = next((root for root in self.opening if path.startswith(root + "/")), None)
+            if root or being_opened:
+                self.outside.setdefault(root.path if root else str(being_opened), set()).add(path)
+            elif "/memory/" in path + "/":
+                self.search(path)
+            for known in self.snapshot.roots:
+                if known.path.startswith(path + "/"):
+                    self.outside.setdefault(known.path, set()).add(known.path)  # a folder above it
+        if self.outside and self.outside_timer is None:
+            self.idle.clear()
+            self.outside_timer = asyncio.get_running_loop().call_later(SETTLE, self.settle_outside)
+
+    def settle_outside(self) -> None:
+        if self.outside_timer:
+            self.outside_timer.cancel()
+        self.outside_timer = None
+        for path in [path for path in self.outside if path not in self.opening]:
+            self.start(self.read_outside(path))
+        self.rest()
+
+    async def read_outside(self, path: str) -> None:
+        """Read what changed outside in a root. One such reading at a time, so that the newest is taken last."""
+        lock = self.reading.setdefault(path, asyncio.Lock())
+        async with lock:
+            paths = self.outside.get(path, set())
+            # Kept while it is read, for `idle`.
+            self.outside[path] = set()
+            try:
+                await self.read_paths(path, paths)
+            finally:
+                if not self.outside.get(path):
+                    self.outside.pop(path, None)
+        if path in self.outside:
+            self.start(self.read_outside(path))
+        self.schedule()
+
+    async def read_paths(self, path: str, paths: set[str]) -> None:
+        root = self.root_at(path)
+        if root is None or not paths:
+            return
         directories: set[str] = set()
         whole = False
         for item in paths:
-            place = BUNDLE.match(item[len(path) :])
-            if place:
-                directories.add(path + place.group())
-            elif not item.endswith(("/runs.jsonl", "policies.md")):
+            directory = bundle_of(path, item)
+            if directory:
+                directories.add(directory)
+            elif item == f"{path}/.memidex/short-ids.jsonl":
+                continue
+            elif item.endswith(("/runs.jsonl", "/policies.md")):
+                self.file_changed(path, item)
+            else:
                 whole = True  # a folder above the bundles
+        if f"{path}/.memidex/short-ids.jsonl" in paths:
+            numbers = await self.away(opening.short_ids, path)
+            root = self.root_at(path)
+            if root:
+                self.snapshot = self.snapshot.with_root(root.with_short_ids(numbers))
+                self.events.moved(())
         if whole or len(directories) > STORM:
             await self.verify(path)
+        elif directories:
+            await self.read_directories(path, sorted(directories))
+
+    async def read_directories(self, path: str, directories: list[str] | None) -> None:
+        """Read bundles again on a worker, or with None those whose stamps differ, and take them in one step."""
+        while (root := self.root_at(path)) is not None:
+            epoch = self.epoch
+            found = await self.away(read_again, root, directories)
+            now = self.root_at(path)
+            if now is None:
+                return
+            if now is not root and (
+                found.after or any(self.changed.get(Owner(path, one), 0) > epoch for one in found.directories)
+            ):
+                continue  # something was read meanwhile, perhaps newer than what we have
+            self.take_read(path, found)
+            return
+
+    def take_read(self, path: str, found: Reading) -> None:
+        """Take what was read from disk, and open buffers over it."""
+        root = self.root_at(path)
+        if root is None:
+            return
+        held = self.buffers[path].bundles
+        for directory in found.directories:
+            held.pop(directory, None)
+        if found.after is not None:
+            changed = [item for item in found.new if root.entries.get(item.directory) != item]
+            self.take_root(root, found.after, [item.directory for item in found.new], changed, found.gone)
         else:
-            await self.reread(path, sorted(directories))
+            self.take(root, found.new, found.gone)
+        again = set(found.directories)
+        for open_path in self.uris:
+            place = place_of(path, open_path)
+            if place and place[0] in again:
+                self.edited[open_path] = None
+        self.current()
         self.schedule()
 
-    async def poll(self) -> None:
-        """Look for outside changes where the client does not tell of them: a slice of the stamps at a time.
+    async def verify(self, path: str) -> None:
+        """Compare every stamp of a root with the disk, and read again what differs."""
+        ledgers, links = await self.away(outline, path)
+        root = self.root_at(path)
+        if root is None:
+            return
+        if not ledgers:
+            logger.info("%s: no knowledge root any more", path)
+            self.forget(path)
+            return
+        for name in {*ledgers, *root.products}:
+            if ledgers.get(name, (0, 0, 0)) != root.product(name).ledger:
+                self.file_changed(path, f"{path}/memory/{name}/runs.jsonl")
+        await self.read_directories(path, None)
+        root = self.root_at(path)
+        if root and root.links != links:
+            self.snapshot = self.snapshot.with_root(replace(root, links=links))
+            self.epoch += 1
+            self.wait_for(path, [""])
 
-        What is open is looked at each time, then as many of the others as fit in a slice, round and round.
+    async def watch(self, *, closely: bool) -> None:
+        """Look for outside changes: that roots are there and which records, and closely, each file where nobody tells us.
+
+        Of many records what is open is looked at each time, and as many of the others as fit, round and round.
         """
-        at: dict[str, int] = {}
+        watches: dict[str, Watch] = {}
+        next_search = time.monotonic() + 5
         while True:
-            await asyncio.sleep(POLL)
-            for root in self.snapshot.roots if not self.sweeps else ():
-                found, at[root.path] = await self.server.run_cancellable(
-                    lambda _cancelled, root=root: look(
-                        root, at.get(root.path, 0), list(self.buffers[root.path].bundles)
-                    )
-                )
-                if found == {""}:
-                    await self.verify(root.path)
-                elif found:
-                    self.changed_outside(
-                        [f"{directory}/record.md" if "/bundles/" in directory else directory for directory in found]
-                    )
+            await asyncio.sleep(POLL if closely else 3 * POLL)
+            for root in self.snapshot.roots:
+                if root.path in self.outside:
+                    continue
+                seen = watches.setdefault(root.path, Watch())
+                first = list(self.buffers[root.path].bundles) if closely else None
+                found = await self.away(look, root, seen, first)
+                if seen.reconfigured and closely:
+                    self.configure([root.path])
+                self.changed_outside(found)
+            watches = {root.path: watches[root.path] for root in self.snapshot.roots if root.path in watches}
+            if closely and time.monotonic() > next_search:
+                started = time.monotonic()
+                await self.discover(self.folders())
+                now = time.monotonic()
+                next_search = now + max(5, DISCOVERY_SHARE * (now - started))
+
+    def folders(self) -> list[str]:
+        """The paths of the workspace's folders."""
+        return [path for folder in self.server.folders if (path := self.path(folder.uri))]
 
     # Findings ---------------------------------------------------------------------------------------------------------
 
@@ -517,230 +739,183 @@ class Session:
         if self.settling is None:
             self.idle.clear()
             loop = asyncio.get_running_loop()
-            if self.settle_took > SLOW:
-                self.settling = loop.call_later(min(1.0, 2 * self.settle_took), self.settle)
+            if self.settle_took > SLICE:
+                self.settling = loop.call_later(min(0.5, 2 * self.settle_took), self.settle)
             else:
                 self.settling = loop.call_soon(self.settle)
 
     def settle(self) -> None:
-        """Check what waits, for a moment at a time, and tell the client what differs."""
+        """Check what is in front of the person at once, leave the rest to the crew, and tell the client what differs."""
         self.settling = None
         started = time.perf_counter()
-        self.current()
-        published: list[str] = []
-        while self.waiting:
-            owner, _ = self.waiting.popitem(last=False)
-            published += self.check(owner)
-            if time.perf_counter() - started > SLICE:
-                break
+        try:
+            self.current()
+            while self.waiting:
+                owner = next(iter(self.waiting))
+                if self.weight(owner) != "open" or time.perf_counter() - started > SLICE:
+                    break
+                self.check(owner)
+        except Exception:
+            logger.exception("checking failed")
         self.settle_took = time.perf_counter() - started
-        if published:
-            self.publish(dict.fromkeys(published))
-        if self.waiting:
-            self.settling = asyncio.get_running_loop().call_later(0.001, self.settle)
-        else:
-            self.idle.set()
+        self.flush()
+        if self.waiting and self.crew is None:
+            self.crew = self.start(self.work_off())
+        self.rest()
 
-    def check(self, owner: Owner) -> list[str]:
-        """Check one owner now; the files whose findings changed."""
+    def weight(self, owner: Owner) -> Literal["open", "closed", "large"]:
+        """Whether an owner is open, and small enough to be checked on the loop's thread."""
+        if not owner.directory:
+            return "open"
+        held = self.buffers.get(owner.root)
+        bundle = held.bundles.get(owner.directory) if held else None
+        if bundle is None:
+            return "closed"
+        return "open" if all(len(file.data) <= HEAVY for file in bundle.files.values()) else "large"
+
+    def check(self, owner: Owner) -> None:
+        """Check one owner now."""
+        self.waiting.pop(owner, None)
         root = self.root_at(owner.root)
         if root is None:
-            return []
-        return self.replace_findings(
-            checked(
-                replace(root, reader=Recent(self.buffers[owner.root])),
-                owner,
-                self.selection(owner.root),
-                self.server.encoding,
-                self.page,
+            return
+        if owner in self.flying:
+            del self.flying[owner]
+            self.epoch += 1
+            self.changed[owner] = self.epoch  # what comes back from the worker is older
+        held, selection = self.buffers[owner.root], self.selection(owner.root)
+        self.replace_findings(owner, checked(root, held, owner, selection, self.server.encoding, self.events.page))
+
+    async def work_off(self) -> None:
+        """The crew: checks on a worker what waits, and takes what did not change meanwhile."""
+        try:
+            while self.waiting:
+                first = next(iter(self.waiting))
+                batch = [first]
+                if self.weight(first) != "large":
+                    batch = [
+                        owner
+                        for owner in islice(self.waiting, BATCH)
+                        if owner.root == first.root and self.weight(owner) != "large"
+                    ]
+                await self.check_away(batch)
+                self.flush()
+        finally:
+            self.crew = None
+            if not self.flying and not self.outside:
+                self.changed.clear()
+        self.rest()
+
+    async def check_away(self, batch: list[Owner]) -> None:
+        """Check owners of one root on a worker."""
+        path = batch[0].root
+        root = self.root_at(path)
+        for owner in batch:
+            self.waiting.pop(owner, None)
+        if root is None:
+            return
+        self.flying.update(dict.fromkeys(batch))
+        epoch = self.epoch
+        try:
+            held, selection = self.buffers[path].pinned(), self.selection(path)
+            encoding, page = self.server.encoding, self.events.page
+            results, fresh = await self.server.run_cancellable(
+                lambda cancelled: check_owners(root, held, batch, selection, encoding, page, cancelled)
             )
-        )
+        finally:
+            for owner in batch:
+                self.flying.pop(owner, None)
+        now = self.root_at(path)
+        if now is None or epoch < self.floor:
+            return
+        for owner, result in results.items():
+            there = not owner.directory or owner.directory in now.entries
+            if there and self.changed.get(owner, 0) <= epoch:
+                self.replace_findings(owner, result)
+        self.restamp(now, fresh)
+
+    def restamp(self, root: Root, fresh: list[Entry]) -> None:
+        """Take the full stamps of bundles that a cold start opened by name, unless they changed since."""
+        same: list[Entry] = []
+        for item in fresh:
+            known = root.entries.get(item.directory)
+            if known is None or not known.numbers.startswith(disk.UNLISTED):
+                continue
+            if restamped(known, item) == item:
+                same.append(item)
+            else:
+                self.changed_outside([f"{item.directory}/record.md"])
+        if same:
+            self.snapshot = self.snapshot.with_root(root.restamped(same))
 
     def selection(self, root: str) -> Selection:
         return self.selections.get(root, Selection())
 
-    def replace_findings(self, new: Checked) -> list[str]:
-        """Take an owner's findings; the files whose reports changed."""
-        old = self.checked.get(new.owner)
-        paths = {*(old.reports if old else ()), *new.reports}
-        differ = [
-            path
-            for path in sorted(paths)
-            if self.reports.get(path, EMPTY).result_id != new.reports.get(path, EMPTY).result_id
-        ]
-        for path in paths:
-            if path in new.reports:
-                self.reports[path] = new.reports[path]
+    def replace_findings(self, owner: Owner, new: Checked) -> None:
+        """Take an owner's findings, and note the files whose reports changed."""
+        old = self.checked.get(owner, NO_FINDINGS)
+        for path in {*old.reports, *new.reports}:
+            report = new.reports.get(path)
+            if self.reports.get(path, EMPTY).result_id != (report or EMPTY).result_id:
+                self.unpublished[path] = None
+            if report:
+                self.reports[path] = report
             else:
                 self.reports.pop(path, None)
         if new.reports:
-            self.checked[new.owner] = new
+            self.checked[owner] = new
         else:
-            self.checked.pop(new.owner, None)
-        return differ
+            self.checked.pop(owner, None)
+
+    def flush(self) -> None:
+        """Tell the client what differs, and for what version of a text that is open it holds."""
+        held_back: dict[str, None] = {}
+        for path in self.uris:
+            owner = owner_of(self.snapshot, path)
+            if path in self.edited or path in self.heavy or owner in self.waiting or owner in self.flying:
+                held_back[path] = None
+        paths = [path for path in {**self.unpublished, **dict.fromkeys(self.uris)} if path not in held_back]
+        self.unpublished = held_back
+        if paths:
+            self.events.publish(paths)
 
     def findings(self, path: str) -> tuple[Finding, ...]:
         """What is wrong in a file, as last checked."""
-        root = self.snapshot.root_of(path)
-        if root is None:
-            return ()
-        place = place_of(root.path, path)
-        found = self.checked.get(Owner(root.path, place[0] if place else ""))
+        owner = owner_of(self.snapshot, path)
+        found = self.checked.get(owner) if owner else None
         return found.findings.get(path, ()) if found else ()
 
     async def report(self, path: str) -> Report:
         """The diagnostics of one file, up to date."""
         await self.ready(path)
-        root = self.snapshot.root_of(path)
-        if root is None:
+        owner = owner_of(self.snapshot, path)
+        if owner is None:
             return EMPTY
-        place = place_of(root.path, path)
-        owner = Owner(root.path, place[0] if place else "")
-        if owner in self.waiting or owner not in self.seen:
-            self.waiting.pop(owner, None)
-            self.seen[owner] = self.epoch
-            self.publish(self.check(owner))
+        while owner in self.waiting or owner in self.flying:
+            if self.weight(owner) == "open":
+                self.check(owner)
+            elif owner in self.waiting:
+                await self.check_away([owner])
+            else:
+                await asyncio.sleep(0.02)
         return self.reports.get(path, EMPTY)
 
+    def rest(self) -> None:
+        """Note whether there is nothing left to do."""
+        busy = self.opening or self.waiting or self.flying or self.settling or self.edited or self.heavy or self.outside
+        if busy:
+            self.idle.clear()
+        else:
+            self.idle.set()
+
     async def whole(self) -> None:
-        """Wait until everything that is open was checked."""
+        """Wait until everything is open and checked."""
         await self.discovered.wait()
-        while True:
-            running = [task for task in self.opening.values() if not task.done()]
-            if running:
-                await asyncio.gather(*[asyncio.shield(task) for task in running])
-            elif self.sweeps or self.waiting or self.settling:
-                await asyncio.sleep(0.01)
-            else:
-                return
+        await self.idle.wait()
 
-    async def sweep(self, path: str) -> None:
-        """Check a whole root on a worker. What is edited meanwhile is checked on its own and wins."""
-        self.sweeps += 1
-        try:
-            root = self.root_at(path)
-            if root is None:
-                return
-            epoch = self.epoch
-            recent = Recent(self.buffers[path])
-            root = replace(root, reader=recent)
-            selection, encoding, page = self.selection(path), self.server.encoding, self.page
-            owners = [Owner(path, ""), *(Owner(path, directory) for directory in sorted(root.entries))]
-            for start in range(0, len(owners), BATCH):
-                batch = [owner for owner in owners[start : start + BATCH] if self.seen.get(owner, 0) <= epoch]
-
-                def work(
-                    _cancelled: Cancelled, batch: list[Owner] = batch, root: Root = root
-                ) -> tuple[list[Checked], list[Entry]]:
-                    fresh = recent.listed([root.entries[owner.directory] for owner in batch if owner.directory])
-                    return [checked(root, owner, selection, encoding, page) for owner in batch], fresh
-
-                results, fresh = await self.server.run_cancellable(work)
-                self.restamp(path, fresh)
-                differ: list[str] = []
-                for result in results:
-                    if self.seen.get(result.owner, 0) <= epoch and self.root_at(path):
-                        self.seen.setdefault(result.owner, epoch)
-                        differ += self.replace_findings(result)
-                if differ:
-                    self.publish(differ)
-        finally:
-            self.sweeps -= 1
-
-    def restamp(self, path: str, fresh: list[Entry]) -> None:
-        """Take the full stamps of bundles that a cold start opened by name, unless they changed since."""
-        root = self.root_at(path)
-        if root is None or not fresh:
-            return
-        same = [item for item in fresh if alike(root.entries.get(item.directory), item)]
-        if same:
-            self.snapshot = self.snapshot.with_root(root.restamped(same))
-        changed = [
-            item for item in fresh if item.directory in root.entries and not alike(root.entries[item.directory], item)
-        ]
-        if changed:
-            self.changed_outside([f"{item.directory}/record.md" for item in changed])
-
-    def configure(self) -> None:
-        """The configuration changed: everything is checked again."""
-        self.epoch += 1
-        self.selections = {root.path: self.select(root.path) for root in self.snapshot.roots}
-        for root in self.snapshot.roots:
-            for directory in self.buffers[root.path].bundles:
-                self.seen[Owner(root.path, directory)] = self.epoch
-                self.waiting[Owner(root.path, directory)] = None
-            self.seen = {
-                owner: epoch for owner, epoch in self.seen.items() if owner.root != root.path or owner in self.waiting
-            }
-            self.start(self.sweep(root.path))
-        self.schedule()
-
-
-def checked(root: Root, owner: Owner, selection: Selection, encoding: Any, page: Callable[[str], str]) -> Checked:
-    """The findings of one owner, with everything that sending them needs."""
-    if not owner.directory:
-        found = engine.check_root(root, selection)
-    else:
-        item = root.entries.get(owner.directory)
-        found = engine.check_entry(item, root, selection) if item else []
-    by_path: dict[str, list[Finding]] = {}
-    for finding in found:
-        by_path.setdefault(finding.path, []).append(finding)
-
-    def source(path: str) -> Source:
-        place = place_of(root.path, path)
-        if place:
-            bundle = root.reader.bundle(place[0])
-            file = bundle.files.get(place[1]) if bundle else None
-        else:
-            file = root.reader.file(path)
-        return file.source if file else Source("")
-
-    return Checked(
-        owner,
-        {path: tuple(items) for path, items in by_path.items()},
-        {path: report(items, source(path), encoding, source, page) for path, items in by_path.items()},
-    )
-
-
-def alike(one: Entry | None, two: Entry) -> bool:
-    """Whether two entries say the same, whatever their stamps."""
-    return one is not None and msgspec.structs.replace(one, names=two.names, numbers=two.numbers) == two
-
-
-def read_entries(root: Root, directories: Iterable[str]) -> list[Entry]:
-    """The entries of bundles as they are on disk now; those that are gone are left out."""
-    found: list[Entry] = []
-    for directory in directories:
-        contents = disk.read(directory, root.path)
-        if contents:
-            found.append(entry(opening.bundle_of(directory, contents), contents.stamp))
-    return found
-
-
-def look(root: Root, start: int, first: list[str]) -> tuple[set[str], int]:
-    """(folders and ledgers that changed, where to go on), from a slice of a root's stamps; {""} for a new or lost bundle."""
-    found: set[str] = set()
-    there = 0
-    for name, folder in disk.products(root.path):
-        there += len(disk.bundles(folder)[0])
-        ledger = f"{root.path}/memory/{name}/runs.jsonl"
-        if disk.file_numbers(ledger) != root.product(name).ledger:
-            found.add(ledger)
-    if there != len(root.entries):
-        return {""}, start
-    items = list(root.entries.items())
-    deadline = time.perf_counter() + SLICE
-    wanted = [(directory, root.entries[directory]) for directory in first if directory in root.entries]
-    at = start
-    for index in range(len(items) + len(wanted)):
-        if index >= len(wanted):
-            if time.perf_counter() > deadline:
-                break
-            directory, item = items[at % len(items)]
-            at += 1
-        else:
-            directory, item = wanted[index]
-        if disk.stamp(directory, item.names) != item.numbers:
-            found.add(directory)
-    return found, at % max(1, len(items))
+    def configure(self, roots: Iterable[str] | None = None) -> None:
+        """The configuration of roots changed, or with None of all: they are checked again."""
+        for path in [root.path for root in self.snapshot.roots] if roots is None else roots:
+            self.selections[path] = self.events.select(path)
+            self.check_again(path)
+        self.floor = self.epoch
