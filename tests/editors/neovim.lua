@@ -20,17 +20,18 @@ local function step(name, work)
 end
 
 --- Not one vim.wait: its limit does not hold where what it looks for waits too.
+local ended
 local function until_(what, look, limit)
   local deadline = vim.loop.hrtime() + (limit or 20000) * 1e6
   repeat
     local found = look()
     if found then return found end
+    assert(not ended, 'the server is gone')
     vim.wait(50)
   until vim.loop.hrtime() > deadline
   error('not in time: ' .. what)
 end
 
-local ended
 local client_id = vim.lsp.start_client({
   name = 'memidex',
   cmd = given.command,
