@@ -173,6 +173,7 @@ def test_a_change_is_seen_wherever_it_matters(things: int, with_ledger: bool) ->
             full = everything(root)
             assert known == full, differing(known, full, f"seed {seed}, step {step}, {folder}")
             told |= {finding.rule.name for findings in full.values() for finding in findings}
+    assert "rule-crashed" not in told
     assert told >= {rule.name for rule in registry.STORE_RULES if rule.code.startswith("MX3")} - RARE[things]
 
 
