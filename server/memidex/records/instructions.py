@@ -14,8 +14,10 @@ from memidex.records import hidden
 from memidex.text import Span
 
 MAX_SEARCHED = 2_000_000
+LEAD = " \t\n>*#-.!?,;:\"'({—–"
+"""What may stand before such a text and is no part of it."""
 MODEL = r"(?:ai|llms?|language models?|chat ?gpt|gpt|claude|gemini|copilot|(?:ai|coding|testing) (?:assistants?|agents?|models?|tools?))"
-WATCHER = r"(?:users?|humans?|operators?|developers?|reviewers?|maintainers?|owners?|testers?|person)"
+WATCHER = r"(?:users?|humans?|operators?|developers?|reviewers?|maintainers?|person)"
 SAYS = r"(?:tell|inform|mention|reveal|alert|notify|disclose|warn|hint)"
 
 PATTERNS: tuple[tuple[str, str], ...] = (
@@ -102,35 +104,29 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ),
 )
 PATTERN = tuple((what, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for what, pattern in PATTERNS)
-SAYS_BYTES = SAYS.encode()
 # A first look at the text in lower case: each pattern starts with one byte, the rarest of its words (see `secrets`).
 TELLTALES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
-    (pattern[:1].replace(b"\\", b"["), re.compile(pattern))
+    (pattern[:1], re.compile(pattern))
     for pattern in (
         (
-            rb"m(?:pt(?<=prompt)|mand(?<=command)|\b(?<=system)|odel(?<=language.model)|s?\b(?<=llms|.llm)|ini(?<=gemini)|an(?<=human)"
-            rb"|\snow\son|\s(?:the|your|any)\s(?:user|human|operator|developer|reviewer|maintainer|owner|tester|person))"
+            rb"m(?:pt(?<=prompt)|mand(?<=command)|odel(?<=language.model)|ini(?<=gemini)|an(?<=human)|aintainer"
+            rb"|\snow\son|(?<=system)|(?<=llm))"
         ),
         (
-            rb"u(?:ct(?<=instruct)|ideline(?<=guideline)|rl\s(?<=curl.)|de(?<=claude)"
+            rb"u(?:ct(?<=instruct)|ideline(?<=guideline)|rl\s(?<=curl.)|de(?<=claude)|ser(?<=the.user|any.user|our.user)"
             rb"|\s(?:are|were|have|had)|'re|\xe2\x80\x99re|r\s(?:new|real|true|actual|only|sole|initial|original|hidden|secret))"
         ),
         rb"g(?:nore(?<=ignore)|ard(?<=disregard)|et\s(?<=forget.|..wget.)|pt|\s(?<=following.))",
-        rb"v(?:erride(?<=override)|eloper(?<=developer)|e(?<=directive)|e\s(?<=behave.)|er\s(?:\w+\s)?"
-        + SAYS_BYTES
-        + rb")",
-        rb"p(?:ass(?<=bypass)|ts?\b(?<=scripts|.script)|retend|ilot|://(?<=to.http://)|s://(?<=to.https://))",
+        rb"v(?:erride(?<=override)|eloper(?<=developer)|iewer(?<=reviewer)|e(?<=directive)|e\s(?<=behave.))",
+        rb"p(?:ass(?<=bypass)|ts?\b(?<=scripts|.script)|retend|ilot|erator(?<=operator)|erson|://(?<=to.http://)|s://(?<=to.https://))",
         rb"<(?:\||<|/?(?:<|sys|assistant|human|user[_:-]|tool_|function_|antml|start_of|end_of))",
-        rb"\[/?inst\]",
-        rb"'t\s(?:\w+\s)?" + SAYS_BYTES,
-        b"\x99t\\s(?:\\w+\\s)?" + SAYS_BYTES,
-        rb"@(?<=[^\s/]@)",
+        rb"@(?<=[^\s/@]@)",
     )
 )
 WORDS: tuple[tuple[bytes, re.Pattern[bytes]], ...] = (
-    (b"not ", re.compile(rb"not\s(?:\w+\s)?" + SAYS_BYTES)),
     (b" ai", re.compile(rb"\bai\b")),
-    (b"assistant", re.compile(rb"assistants?")),
+    (b"assistant", re.compile(rb"assistant")),
+    (b"inst]", re.compile(rb"\[/?inst\]")),
 )
 
 
@@ -164,7 +160,7 @@ def find(text: str) -> Iterator[Hit]:
     found: list[Hit] = []
     for what, pattern in PATTERN:
         for match in pattern.finditer(text):
-            start, end = match.start() + len(match.group()) - len(match.group().lstrip(" \t>*#-.!?\"'(")), match.end()
+            start, end = match.start() + len(match.group()) - len(match.group().lstrip(LEAD)), match.end()
             if not any(start < hit.span.end and hit.span.start < end for hit in found):
                 found.append(Hit(Span(start, end), what))
     for span, what in sorted(found):

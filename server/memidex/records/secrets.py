@@ -36,7 +36,7 @@ STRONG: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
     (pattern[:2].lstrip(b"\\")[:1], re.compile(pattern))
     for pattern in (
         rb"A(?:KIA|SIA|BIA|CCA|3T|Iza|KC[a-zA-Z0-9]{10}|C[a-z0-9]{32}|P[0-9A-F][a-zA-Z0-9]{8}|TATT3|(?<=:A)A|(?<=pypi-A)|ccountKey)",
-        rb"k(?<=sk)-",
+        rb"k-(?<=sk-)",
         rb"x(?:ox[a-z]-|app-[0-9])",
         rb"g(?:l[a-z]{2,6}-)",
         rb"u(?<=-u)s[0-9]",
@@ -55,7 +55,7 @@ WEAK: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
     (pattern[:1], re.compile(pattern))
     for pattern in (
         rb"w(?:(?<=assw)|(?<=pw)d)",
-        rb"k(?:(?<=[Tt]ok)en|(?<=pik)ey|(?<=pi-k)ey|(?<=_k)ey)",
+        rb"k(?:en(?<=[Tt]oken)|ey(?<=[i_]key|-key))",
         rb"c(?<=[Ss]ec)ret",
         rb"C(?<=SEC)RET",
         rb"W(?:(?<=ASSW)|(?<=PW)D)",
