@@ -25,6 +25,8 @@ from memidex.store.snapshot import Entry, Root, normal_address
 from memidex.text import NOWHERE, Source, Span
 
 MAX_TARGETS = 100
+MAX_READ = 6
+"""Of more targets the others are the beginning of their files: finding each id costs a reading of its bundle."""
 MAX_LINKS = 5_000
 
 
@@ -52,12 +54,12 @@ def definitions(view: View, offset: int) -> list[Target]:
     match subject(view, offset):
         case Address(span, text, _, entry) if entry is not None:
             found = [pair for root in view.roots() for pair in named(root, text)]
-            return [record_target(root, item, span) for root, item in found[:MAX_TARGETS]]
+            return record_targets(found[:MAX_TARGETS], span)
         case AnchorHere(span, anchor) if view.root:
             folders = view.root.anchors.get(anchor, ())[: MAX_TARGETS + 1]
             own = view.entry.directory if view.entry else ""
-            others = [view.root.entries[folder] for folder in folders if folder != own]
-            return [record_target(view.root, item, span) for item in others[:MAX_TARGETS]]
+            others = [(view.root, view.root.entries[folder]) for folder in folders if folder != own]
+            return record_targets(others[:MAX_TARGETS], span)
         case EventName(span, identity) if view.bundle:
             return [
                 Target(view.path, view.source.line_span(step.line), span)
@@ -76,6 +78,11 @@ def named(root: Root, address: str) -> Iterator[tuple[Root, Entry]]:
         for other in root.all_of(first.id):
             if other.directory != first.directory:
                 yield root, other
+
+
+def record_targets(found: list[tuple[Root, Entry]], origin: Span) -> list[Target]:
+    read = [record_target(root, entry, origin) for root, entry in found[:MAX_READ]]
+    return [*read, *(Target(f"{entry.directory}/record.md", NOWHERE, origin) for _, entry in found[MAX_READ:])]
 
 
 def record_target(root: Root, entry: Entry, origin: Span) -> Target:
@@ -104,8 +111,7 @@ def each_reference(view: View, offset: int, texts: Iterable[tuple[str, Source]] 
         case Title(span) if view.root and view.entry:
             yield from to_record(view.root, view.entry, span, texts)
         case AnchorHere(span, anchor) if view.root:
-            for folder in view.root.anchors.get(anchor, ()):
-                yield record_target(view.root, view.root.entries[folder], span)
+            yield from record_targets([(view.root, item) for item in view.root.about(anchor)], span)
         case EventHere(span, line, _) if view.bundle:
             identity = next((step.identity for step in steps(view.bundle) if step.line == line), None)
             yield from to_event(view, view.bundle, identity, span)

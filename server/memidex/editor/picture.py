@@ -29,12 +29,16 @@ class Picture(NamedTuple):
 
 
 def picture(steps: Sequence[Step], created: int, current: int, origin: str) -> Picture:
-    """Trust from `created` to `current`, with the status as bands and the events as dots; of bounded size, whatever the log."""
-    first = min([created, *(step.event.ordinal for step in steps[:1])])
-    last = max([current, first + 1, *(step.event.ordinal for step in steps[-1:])])
+    """Trust from `created` to `current`, with the status as bands and the events as dots; of bounded size, whatever the log.
+
+    Builds in which nothing happened take no room: each build with an event is one step across, and now is the last.
+    """
+    builds = sorted({created, *(step.event.ordinal for step in steps)})
+    last = max(current, builds[-1])
+    places = {ordinal: index for index, ordinal in enumerate(builds)}
 
     def across(ordinal: int) -> int:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (ordinal - first) // (last - first)
+        return LEFT + (WIDTH - LEFT - RIGHT) * places[ordinal] // len(builds)
 
     def down(trust: float) -> int:
         return round(BOTTOM - (BOTTOM - TOP) * trust)
@@ -64,15 +68,20 @@ def picture(steps: Sequence[Step], created: int, current: int, origin: str) -> P
         fill = colour if step.effective else "none"
         parts.append(f'<circle cx="{x}" cy="{down(float(step.trust))}" r="2.5" fill="{fill}" stroke="{colour}"/>')
     label = f'<text font-family="sans-serif" font-size="9" fill="{GREY}" '
+    x = across(builds[-1])
+    # Between the two ends only where it stands clear of both.
+    clear = builds[-1] < last and LEFT + 70 < x < WIDTH - RIGHT - 70
+    newest = [f'{label}x="{x}" y="{HEIGHT - 6}" text-anchor="middle">{builds[-1]}</text>'] if clear else []
     parts += [
         f'{label}x="2" y="{TOP + 6}">1.0</text>',
         f'{label}x="2" y="{BOTTOM}">0.0</text>',
-        f'{label}x="{LEFT}" y="{HEIGHT - 6}">build {first}</text>',
+        f'{label}x="{LEFT}" y="{HEIGHT - 6}">build {builds[0]}</text>',
+        *newest,
         f'{label}x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">build {last}</text>',
     ]
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}">{"".join(parts)}</svg>'
     return Picture(
-        "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode(), told(steps, first, last, origin)
+        "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode(), told(steps, builds[0], last, origin)
     )
 
 
