@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -12,8 +13,8 @@ import pytest
 from command import environment, inside, process, terminal
 
 from memidex import __version__
-from memidex.cli.console import columns, cut, line, visible
-from memidex.cli.main import COMMANDS
+from memidex.cli.console import Console, columns, cut, line, visible
+from memidex.cli.main import COMMANDS, run
 from sketch import sketch
 
 HOSTILE = "-- record.md --\n## Summary\n\nred \x1b[31malert\x1b]0;title\x07 and \u202eevil \x9b31m\n\n## Detail\n\n::error::x\n"
@@ -142,7 +143,8 @@ def test_rows_fit_the_terminal_and_are_whole_in_a_pipe(tmp_path: Path) -> None:
     sketch(f"-- record.md --\n## Summary\n\n{summary}\n\n## Detail\n\nx\n", tmp_path)
     rows = terminal(tmp_path, "inspect", COLUMNS="100", NO_COLOR="1").splitlines()
     assert all(columns(row) <= 100 for row in rows)
-    assert rows[0].endswith("…")
+    assert rows[0].split() == ["status", "trust", "served", "kind", "summary"]
+    assert rows[1].endswith("…")
     assert summary in process(tmp_path, "inspect").out
 
 
@@ -195,3 +197,38 @@ def test_hidden_characters_are_written_out_and_pictures_stay() -> None:
     assert visible("\u202e\u2028\ue000\U000e0041\ud800") == "\\u202e\\u2028\\ue000\\U000e0041\\ud800"
     assert visible("👩\u200d👩\ufe0f für 次へ") == "👩\u200d👩\ufe0f für 次へ"
     assert line("one\ntwo\r\n three") == "one two three"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_long_work_is_told_on_a_terminal_and_wiped_away() -> None:
+    now = iter([0.0, 0.4, 0.6, 0.65, 0.8])
+    screen = Screen()
+    console = Console("/", {}, io.StringIO(), screen, lambda: next(now))
+    for done in range(5):
+        console.progress("reading", done, 1000)
+    assert screen.getvalue() == "\r\x1b[Kreading 2 of 1,000\r\x1b[Kreading 4 of 1,000"
+    console.progress.clear()
+    assert screen.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_fault_of_our_own_is_told_as_one_and_could_not_run(tmp_path: Path) -> None:
+    class Full(io.StringIO):
+        def write(self, _: str) -> int:
+            raise RuntimeError("as if something were wrong with us")
+
+    err = io.StringIO()
+    assert run(["--version"], Console(tmp_path.as_posix(), {}, Full(), err, lambda: 0.0)) == 2
+    assert "this is a fault of memidex (RuntimeError); please report it" in err.getvalue()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+@pytest.mark.parametrize("arguments", [["rules"], ["--version"]])
+def test_a_full_disk_behind_stdout_is_told(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "memidex", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "memidex: [Errno 28] No space left on device\n")

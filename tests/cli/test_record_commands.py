@@ -148,6 +148,18 @@ def test_several_roots_are_told_and_none_is_guessed(tmp_path: Path) -> None:
     assert inside(tmp_path, "get", f"two/agent-qa-knowledge/memory/shop/bundles/{record_id('a')}").code == 0
 
 
+def test_the_root_of_the_repository_is_found_from_any_folder_of_it(tmp_path: Path) -> None:
+    sketch("-- record.md --", tmp_path / "repository")
+    inner = tmp_path / "repository" / "tests" / "deep"
+    inner.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    assert inside(inner, "inspect").code == 0
+    assert inside(inner, "check").code == 0
+    assert inside(inner, "check", ".").code == 2  # nothing below, and nothing else was asked for
+    (inner / ".git").mkdir()
+    assert inside(inner, "inspect").code == 2
+
+
 # get ------------------------------------------------------------------------------------------------------------------
 
 

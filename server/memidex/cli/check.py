@@ -119,6 +119,7 @@ def checked(path: str, wanted: Sequence[str], selection: Selection, console: Con
         result.findings += [located(finding, reader, bundle) for finding in findings if asked(finding.path)]
 
     def seen(bundle: Bundle) -> None:
+        reader.keep(bundle)
         if asked(bundle.directory) or any(roots.within(one, bundle.directory) for one in wanted):
             result.records.append(bundle.directory)
             keep(engine.check_texts(bundle, ledgers, selection), bundle)

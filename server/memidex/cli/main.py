@@ -52,21 +52,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = consoles.of_process()
     try:
         code = run(sys.argv[1:] if arguments is None else arguments, console)
-        console.out.flush()
     except BrokenPipeError:
-        # Whoever read has enough. What is still buffered goes nowhere, so that the interpreter's last flush is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return consoles.NO_READER
+        code = consoles.NO_READER
     except KeyboardInterrupt:
         console.progress.clear()
-        return consoles.STOPPED
+        code = consoles.STOPPED
+    if code:
+        silence(console)
     return code
+
+
+def silence(console: Console) -> None:
+    """Let what could not be printed go nowhere, so that the interpreter's own last flush is quiet."""
+    try:
+        console.out.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run(arguments: Sequence[str], console: Console) -> int:
     """Run one command; the exit code. Only a broken pipe and Ctrl-C are raised."""
     try:
-        return dispatch(list(arguments), console)
+        code = dispatch(list(arguments), console)
+        console.out.flush()
+        return code
     except Failed as failed:
         console.progress.clear()
         console.say(f"memidex: {consoles.visible(str(failed))}")

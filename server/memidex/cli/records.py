@@ -82,6 +82,11 @@ def table(root: Root, entries: list[Entry], as_of: int | None, console: Console)
     short = max(map(len, names), default=0)
     with_id = width is None or width >= WIDE or "-" in names
     widest = max((columns(entry.id) for entry in entries), default=0) if with_id else 0
+    if width and entries:  # in a pipe there are rows only
+        heading = f"{'':<{short}}  {'status':<10}  trust served {'kind':<9}  " + (
+            f"{'id':<{widest}}  " if with_id else ""
+        )
+        console.print(console.painted(f"{heading}summary", "dim"))
     for entry, name in zip(entries, names, strict=True):
         state = cards.standing_of(entry, None if as_of is None else root.bundle(entry), as_of)
         served = root.served_trust(entry, as_of, state)

@@ -17,23 +17,37 @@ if TYPE_CHECKING:
     from memidex.config import Config
 
 WHAT = "a root is a folder with memory/<product>/bundles/"
+USUAL = "agent-qa-knowledge"
 WORTH_KEEPING = 500
 """Records from which on the next command is faster for a cache of what this one read."""
 
 
 class Reader(opening.Disk):
-    """The disk, with the bundles read last kept: several findings of one record read it once."""
+    """The disk as it was when it was read: what was read last is kept, and what a check has shown, up to a limit."""
+
+    LAST = 256
+    MOST = 128 * 1024 * 1024
+    """Bytes of files that are kept of what was shown; of a root beyond that the rest is read again where it is needed."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
-        self.kept: OrderedDict[str, Bundle | None] = OrderedDict()
+        self.last: OrderedDict[str, Bundle | None] = OrderedDict()
+        self.shown: dict[str, Bundle] = {}
+        self.size = 0
+
+    def keep(self, bundle: Bundle) -> None:
+        self.size += sum(len(file.data) for file in bundle.files.values())
+        if self.size <= self.MOST:
+            self.shown[bundle.directory] = bundle
 
     def bundle(self, directory: str) -> Bundle | None:
-        if directory not in self.kept:
-            self.kept[directory] = super().bundle(directory)
-            if len(self.kept) > 256:
-                self.kept.popitem(last=False)
-        return self.kept[directory]
+        if directory in self.shown:
+            return self.shown[directory]
+        if directory not in self.last:
+            self.last[directory] = super().bundle(directory)
+            if len(self.last) > self.LAST:
+                self.last.popitem(last=False)
+        return self.last[directory]
 
 
 def arguments(parser: Parser) -> None:
@@ -94,7 +108,7 @@ def one(options: Namespace, console: Console) -> str:
     above = disk.root_above(console.directory)
     if above:
         return readable(above)
-    below = searched(console.directory)
+    below = searched(console.directory) or beside(console.directory)
     if len(below) > 1:
         names = "\n".join(f"  --root {console.shown(root)}" for root in below)
         raise Failed(f"several knowledge roots here; name one:\n{names}")
@@ -107,6 +121,18 @@ def searched(directory: str) -> list[str]:
     """The roots below a folder, but for those that the configuration leaves out."""
     settings = configured(directory)
     return [root for root in disk.roots_below(directory) if root == directory or not settings.excludes(root)]
+
+
+def beside(directory: str) -> list[str]:
+    """The root in its usual place in the repository that holds a folder, where there is one."""
+    here = directory
+    while True:
+        if disk.is_root(f"{here}/{USUAL}"):
+            return [f"{here}/{USUAL}"]
+        parent = here.rpartition("/")[0]
+        if os.path.exists(f"{here}/.git") or parent in ("", here):
+            return []
+        here = parent
 
 
 def several(paths: Sequence[str], options: Namespace, console: Console) -> dict[str, list[str]]:
@@ -123,6 +149,8 @@ def several(paths: Sequence[str], options: Namespace, console: Console) -> dict[
         path = existing(name, console)
         above = disk.root_above(path)
         below = [] if above or not os.path.isdir(path) else searched(path)
+        if not paths and not above and not below:
+            below = beside(path)
         if not above and not below:
             raise Failed(f"no knowledge root found in or above {name if paths else console.directory}: {WHAT}")
         if above:
