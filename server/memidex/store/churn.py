@@ -110,23 +110,26 @@ def newest_first(root: Root, scope: Scope, product: str) -> Entry | None:
     whole = root.product(product)
     last = whole.current
     for ordinal in reversed(builds(whole, start_of_newest(whole, last), last)):
-        for item in sorted(at_build(root, scope, product, ordinal), key=age, reverse=True):
-            if is_first(root, item):
+        for folder in sorted(root.created.get((str(scope), ordinal), ()), reverse=True):
+            item = root.entries[folder]
+            if brings(item, scope, product) and is_first(root, item):
                 return item
     return None
 
 
 def is_newest_first(root: Root, item: Entry) -> bool:
     """Whether `newest_first` of its scope is this record; of any other record this mostly shows at the first look."""
-    if item.scope is None or item.main is None or not brings(item, item.scope, item.product):
+    if item.scope is None or not brings(item, item.scope, item.product):
         return False
     whole = root.product(item.product)
     if not in_newest_runs(whole, item.created):
         return False
     for ordinal in reversed(builds(whole, item.created, whole.current)):
-        for other in at_build(root, item.scope, item.product, ordinal):
-            if age(other) > age(item) and is_first(root, other):
-                return False
+        for folder in reversed(root.created.get((str(item.scope), ordinal), ())):
+            if folder > item.directory or ordinal > item.created:
+                other = root.entries[folder]
+                if brings(other, item.scope, item.product) and is_first(root, other):
+                    return False
     return item.created <= whole.current and is_first(root, item)
 
 
@@ -134,13 +137,15 @@ def at_build(root: Root, scope: Scope, product: str, ordinal: int) -> Iterator[E
     """The records of one scope created at an ordinal that may have brought an anchor."""
     for folder in root.created.get((str(scope), ordinal), ()):
         item = root.entries[folder]
-        if item.main is not None and brings(item, scope, product):
+        if brings(item, scope, product):
             yield item
 
 
 def brings(item: Entry, scope: Scope, product: str) -> bool:
     """Whether a record counts in a scope. An `unknown` does not: it asks, often about the burst itself."""
-    return item.product == product and item.scope == scope and item.kind not in ("unknown", "")
+    return (
+        item.product == product and item.scope == scope and item.main is not None and item.kind not in ("unknown", "")
+    )
 
 
 def is_first(root: Root, item: Entry) -> bool:

@@ -96,12 +96,17 @@ def nearest_id(root: Root, entry: Entry, target: str) -> str | None:
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 
-    words = [word for word in root.ids if word != entry.id]
-    near = process.extract(target, words, scorer=Levenshtein.distance, score_cutoff=FEW, limit=2)
+    words = list(root.ids)
+    near = process.extract(target, words, scorer=Levenshtein.distance, score_cutoff=FEW, limit=3)
+    near = [found for found in near if found[0] != entry.id]
     if near and (len(near) == 1 or near[0][1] < near[1][1]):
         return near[0][0]
     ending = target[-17:]
-    alike = [word for word in words if word.endswith(ending)] if ids.kind_of(target) and not near else []
+    alike = (
+        [word for word in words if word.endswith(ending) and word != entry.id]
+        if ids.kind_of(target) and not near
+        else []
+    )
     return alike[0] if len(alike) == 1 else None
 
 
