@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from cursor import Scene, free_text, scene
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from test_markdown import HOSTILE
 
 from memidex.editor.hover import hover
+from memidex.editor.lenses import lenses
+from memidex.editor.view import View
+from memidex.records.memidex.bundle import Bundle
+from memidex.records.memidex.read import File
+from memidex.records.memidex.values import Relation
+from memidex.store.snapshot import Reader, Snapshot, entry
+from memidex.text import Source
 
 HEALTHY_TITLE = 'button "a" resolved as a verified element'
 
@@ -217,3 +231,104 @@ def test_huge_summaries_and_logs_stay_below_what_an_editor_shows(tmp_path: Path)
 
 def test_nothing_is_said_where_nothing_is_known(tmp_path: Path) -> None:
     assert hover(scene("-- provenance.json --\n{‸}", tmp_path).view, 0) is None
+
+
+def test_a_short_id_of_several_roots_shows_each_in_a_text_of_none(tmp_path: Path) -> None:
+    one, two = scene("-- record.md --", tmp_path / "one", ("a",)), scene("-- b/record.md --", tmp_path / "two", ("b",))
+    found = hover(View(Snapshot((one.root, two.root)), (tmp_path / "notes.md").as_posix(), Source("MEM-1")), 2)
+    assert found is not None
+    assert 'button "a"' in found.markdown
+    assert 'button "b"' in found.markdown
+
+
+class Remembering:
+    """The reader of a root that remembers which bundles were read."""
+
+    def __init__(self, inner: Reader) -> None:
+        self.inner, self.read = inner, set[str]()
+
+    def bundle(self, directory: str) -> Bundle | None:
+        self.read.add(directory)
+        return self.inner.bundle(directory)
+
+    def file(self, path: str) -> File | None:
+        return self.inner.file(path)
+
+
+def test_a_record_that_thousands_name_shows_a_few_and_how_many_more_and_reads_none_of_them(tmp_path: Path) -> None:
+    here = scene("-- record.md --\n## ‸Summary\n\nhub\n\n## Detail\n\nd", tmp_path)
+    reader = Remembering(here.root.reader)
+    naming = (Relation("relates-to", here.entry().id),)
+    others = [
+        msgspec.structs.replace(
+            here.entry(), directory=f"{here.root.path}/memory/shop/bundles/n{number}", id=f"n{number}", relations=naming
+        )
+        for number in range(5_000)
+    ]
+    crowded = replace(here.root, reader=reader).changed(others, [])
+    view = View(Snapshot((crowded,)), here.view.path, here.view.source)
+    found = hover(view, here.offset)
+    assert found is not None
+    assert found.markdown.count("relates to hub") == 8
+    assert "and 4,992 more records name this one" in found.markdown
+    assert reader.read == {here.entry().directory}
+    assert lenses(view)[1].text == "5,000 references"
+
+
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+@settings(max_examples=40)
+@given(st.lists(HOSTILE, min_size=8, max_size=8))
+def test_a_card_of_hostile_text_is_text_with_one_picture_of_ours(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    here = KEPT.get("here") or KEPT.setdefault("here", scene("-- record.md --", tmp_path_factory.mktemp("hostile")))
+    name, key, summary, kind, other, run, test, note = (text.encode("utf-8", "replace").decode() for text in texts)
+    bundle = here.root.bundle(here.entry())
+    assert bundle
+    element = {"t": "el", "role": name, "name": name, "ordinal": 0}
+    front = {
+        "schemaVersion": 2, "id": here.entry().id, "kind": "fact", "subtype": "selector", "anchors": [{"raw": element, "normalized": element}],
+        "scope": {"tier": "test", "key": key}, "createdAtOrdinal": 1, "originClass": "user", "evidenceIncomplete": False,
+    }  # fmt: skip
+    head = "".join(f"{field}: {json.dumps(value)}\n" for field, value in front.items())
+    files = {
+        "record.md": f"---\n{head}---\n\n## Summary\n\n{summary}\n\n## Detail\n\nd\n",
+        "relations.json": json.dumps({"relations": [{"type": kind, "target": other}]}),
+        "provenance.json": json.dumps({"run": run, "test": test, "step": note}),
+        "evidence/outcomes.jsonl": json.dumps({"buildOrdinal": 1, "origin": "user", "type": "confirmed", "note": note, "by": other, "test": test, "run": run, "actor": name}) + "\n",
+    }  # fmt: skip
+    for file, text in files.items():
+        bundle = bundle.with_file(file, text.encode())
+    changed = replace(here.root, reader=Only(bundle)).with_entry(entry(bundle))
+    snapshot = Snapshot((changed,))
+    for file, text in files.items():
+        view = View(snapshot, f"{bundle.directory}/{file}", Source(text))
+        for offset in range(0, len(text), 20):
+            found = hover(view, offset)
+            tokens = READER.parse(found.markdown) if found else []
+            assert not [
+                token
+                for token in tokens
+                if token.type in ("html_block", "fence", "code_block", "table_open", "heading_open")
+            ]
+            for child in (child for token in tokens for child in token.children or []):
+                assert child.type not in ("link_open", "html_inline", "s_open"), child
+                assert child.type != "image" or str(child.attrGet("src")).startswith("data:image/svg+xml;base64,")
+
+
+class Only:
+    """A reader that knows one bundle."""
+
+    def __init__(self, known: Bundle) -> None:
+        self.known = known
+
+    def bundle(self, directory: str) -> Bundle | None:
+        return self.known if directory == self.known.directory else None
+
+    def file(self, path: str) -> File | None:
+        return None
+
+
+KEPT: dict[str, Scene] = {}

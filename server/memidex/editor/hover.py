@@ -47,6 +47,7 @@ MAX_MARKDOWN = 100_000
 """VS Code shows no more of one hover."""
 MAX_DRAWN = 20_000
 """Events of a log above which no picture is drawn: the fold of each step is not worth the wait."""
+MAX_ROOTS = 4
 SHOWN = 8
 """Relations and anchors in a card before `and N more`."""
 ALLOWED = {"kind": KINDS, "subtype": SUBTYPES, "originClass": ORIGINS, "scope": TIERS, "anchors": ANCHORS}
@@ -80,7 +81,7 @@ def hover(view: View, offset: int) -> Hover | None:
     here = subject(view, offset)
     match here:
         case Address(span, text, root, entry):
-            markdown = record(root, entry) if root and entry else unknown(text)
+            markdown = named(view, text) if root and entry else unknown(text)
         case AnchorHere(span, anchor):
             markdown = about_anchor(view, anchor)
         case Title(span):
@@ -100,6 +101,14 @@ def hover(view: View, offset: int) -> Hover | None:
         case None:
             return None
     return Hover(bounded(markdown), span) if markdown else None
+
+
+def named(view: View, address: str) -> str:
+    """The card of an address; in a text of no root that of every root that has the address, since short ids repeat."""
+    found = [(root, entry) for root in view.roots() if (entry := root.find(address))]
+    if len(found) == 1:
+        return record(*found[0])
+    return "\n\n---\n\n".join(f"{code(root.path)}\n\n{record(root, entry)}" for root, entry in found[:MAX_ROOTS])
 
 
 def bounded(markdown: str) -> str:

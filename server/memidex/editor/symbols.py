@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from memidex.editor.card import steps
+from memidex.editor.hover import MAX_DRAWN
 from memidex.editor.markdown import plain
 from memidex.editor.search import Match, resolve, search
 from memidex.editor.subject import LOG, text_of
@@ -95,23 +96,27 @@ def builds(view: View) -> list[Symbol]:
     if bundle is None:
         return []
     log = bundle.log
-    known = {step.line: step for step in steps(bundle)}
+    known = {step.line: step for step in steps(bundle)} if len(log.events) <= MAX_DRAWN else None
+    kinds = {line: event.type for event, line in zip(log.events[-MAX_SYMBOLS:], log.lines[-MAX_SYMBOLS:], strict=True)}
     pairs = [(event.ordinal, line) for event, line in zip(log.events, log.lines, strict=True)][-MAX_SYMBOLS:]
     found: list[Symbol] = []
     for ordinal, group in groupby(pairs, key=lambda pair: pair[0]):
-        events = tuple(event(view, line, known.get(line)) for _, line in group)
+        events = tuple(event(view, line, kinds[line], known) for _, line in group)
         span = Span(events[0].span.start, events[-1].span.end)
         count = f"{len(events)} event{'s' if len(events) != 1 else ''}"
         found.append(Symbol(f"build {ordinal}", count, "build", span, events[0].selection, events))
     return found
 
 
-def event(view: View, line: int, step: Step | None) -> Symbol:
+def event(view: View, line: int, kind: str, known: dict[int, Step] | None) -> Symbol:
+    """An event with what it did; of a log so long that its history is not worth the wait (None) the event alone."""
     span = view.source.line_span(line)
-    if step is None:
-        return Symbol("repeated event", "no effect", "event", span, span)
-    after = f"trust {sums.shown(step.trust)}, {step.status}" if step.effective else f"no effect: {step.why}"
-    return Symbol(step.event.type, after, "event", span, span)
+    step = known.get(line) if known is not None else None
+    if step:
+        did = f"trust {sums.shown(step.trust)}, {step.status}" if step.effective else f"no effect: {step.why}"
+    else:
+        did = "" if known is None else "no effect: told before"
+    return Symbol(kind, did, "event", span, span)
 
 
 def relations(view: View) -> Iterator[Symbol]:
