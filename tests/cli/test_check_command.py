@@ -214,8 +214,12 @@ def test_nothing_is_written_by_a_check(drawn: Sketch, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nothing is unreadable for this user")
-def test_a_root_that_cannot_be_read_is_not_taken_for_a_clean_one(drawn: Sketch, tmp_path: Path) -> None:
-    bundles = drawn.root / "memory" / "shop" / "bundles"
+@pytest.mark.parametrize("name", ["bundles", ""])
+def test_a_root_that_cannot_be_read_is_not_taken_for_a_clean_one(name: str, tmp_path: Path) -> None:
+    sketch("-- record.md --", tmp_path)
+    root = sketch("-- record.md --", tmp_path / "other").root
+    (root / "memory" / "shop").rename(tmp_path / "agent-qa-knowledge" / "memory" / "closed")
+    bundles = tmp_path / "agent-qa-knowledge" / "memory" / "closed" / name
     bundles.chmod(0)
     try:
         done = inside(tmp_path, "check")

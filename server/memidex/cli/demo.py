@@ -53,7 +53,7 @@ class Tour:
             "plain files that is committed like code. memidex shows, judges and corrects them. This is a copy;\n"
             "your files are not touched."
         )
-        self.station("Is anything wrong with it? The editor and CI get the same answer.")
+        self.station("What is wrong with it, and what asks for a person? The editor and CI get the same answer.")
         self.run("check")
 
         record = self.record(root)
@@ -67,13 +67,17 @@ class Tour:
         for build in builds:
             self.then(root, record, build)
 
+        self.station("What would a test run be told today? The most trusted first, and nothing that was replaced:")
+        self.run("brief", "--product", record.product)
+
         self.station("Somebody edits the record and mistypes a word:")
         file = f"{record.directory}/record.md"
         before = read(file)
         broken = before.replace(f'kind: "{record.kind}"', f'kind: "{record.kind[0]}{record.kind[2:]}"', 1)
         write(file, broken)
         self.changed(before, broken)
-        self.run("check", expected=REFUSED)
+        bundle = self.console.shown(record.directory)
+        self.run("check", bundle, expected=REFUSED)
 
         self.station("The finding offers its own fix, here as in the editor. Applied:")
         fix = self.fix(file)
@@ -83,7 +87,7 @@ class Tour:
         write(file, mended)
         console.print(f"  {fix.title}")
         self.changed(broken, mended)
-        self.run("check")
+        self.run("check", bundle)
         console.print()
         console.print(
             "The record is byte for byte as it was sealed." if mended == before else "The record is not as it was."

@@ -93,9 +93,13 @@ def existing(name: str, console: Console) -> str:
 
 def readable(root: str) -> str:
     """The root, after a look that its folders can be listed: an unreadable one must not pass as an empty one."""
-    for _, bundles in disk.products(root):
+    with os.scandir(f"{root}/memory") as products:
+        folders = [f"{root}/memory/{item.name}/bundles" for item in products if item.is_dir(follow_symlinks=False)]
+    for bundles in folders:
         try:
-            os.listdir(bundles)
+            os.scandir(bundles).close()
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # a folder of something else
         except OSError as error:
             raise Failed(f"{bundles}: cannot be read: {error.strerror}") from None
     return root
