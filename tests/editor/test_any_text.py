@@ -18,6 +18,7 @@ from memidex.editor.hints import hints
 from memidex.editor.hover import MAX_MARKDOWN, hover
 from memidex.editor.lenses import lenses
 from memidex.editor.symbols import Symbol, document_symbols
+from memidex.editor.tokens import tokens
 from memidex.editor.view import View
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File
@@ -148,6 +149,11 @@ def check_everything(view: View, offset: int) -> None:
         inside(lens.span)
     for symbol in document_symbols(view):
         check_symbol(symbol, size)
+    before = 0
+    for token in tokens(view):
+        inside(token.span)
+        assert token.span.start >= before
+        before = token.span.end
     item_at(view, offset)
 
 

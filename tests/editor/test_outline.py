@@ -11,6 +11,7 @@ from memidex.editor.hierarchy import derived, item_at, newer, older, sources
 from memidex.editor.hints import hints
 from memidex.editor.lenses import lenses
 from memidex.editor.symbols import Symbol, document_symbols, workspace_symbols
+from memidex.editor.tokens import tokens
 from memidex.store.snapshot import Snapshot
 from memidex.text import Span
 
@@ -135,3 +136,26 @@ def test_generations_and_origins_are_hierarchies(tmp_path: Path) -> None:
     found = item_at(here.view, 0)
     assert found is not None
     assert (found.record, found.path) == (a.id, here.path("record.md"))
+
+
+def test_the_words_that_mean_something_are_tokens_and_records_tell_their_status(tmp_path: Path) -> None:
+    here = scene(FAMILY, tmp_path, ("a",))
+    view, _ = here.at("record.md")
+    assert [(view.source[token.span], token.kind) for token in tokens(view)] == [
+        (here.drawn.ids["a"], "record"),
+        ("fact", "kind"),
+        ("behavioral", "subtype"),
+        *[("el", "anchor")] * 2,
+        *[("platform", "anchor")] * 2,
+        ("product", "tier"),
+        ("agent-verified", "origin"),
+    ]
+    view, _ = here.at("relations.json")
+    assert [token.kind for token in tokens(view)] == ["relation", "record", "relation", "record"]
+    view, _ = here.at("evidence/outcomes.jsonl")
+    assert [view.source[token.span] for token in tokens(view, view.source.line_span(1))] == [
+        "agent-verified",
+        "promoted",
+    ]
+    view, _ = free_text(here, "MEM-1 and MEM-2")
+    assert [tuple(token) for token in tokens(view)] == [(Span(0, 5), "record", "active")]

@@ -76,6 +76,11 @@ def row_of(root: Root, entry: Entry, bundle: Bundle | None, as_of: int | None) -
     }
 
 
+def title(entry: Entry) -> str:
+    """What a person knows the record by, not folded to one line; of a huge summary its beginning."""
+    return entry.summary[:2_000].strip() or entry.id
+
+
 def uri(root: Root, entry: Entry) -> str:
     """The record's address as an MCP resource, by its short id where it has one."""
     return f"agentqa://memory/{root.short(entry) or entry.id}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from memidex.editor.card import title
 from memidex.editor.hover import record
 from memidex.editor.markdown import plain
 from memidex.editor.search import search
@@ -183,7 +184,7 @@ def numbered(root: Root, digits: str) -> Iterator[tuple[Entry, int]]:
 
 
 def by_record(root: Root, entry: Entry, span: Span, text: str, typed: str, at: int) -> Completion:
-    label = f"{root.short(entry) or entry.id}  {plain(entry.title, 80)}"
+    label = f"{root.short(entry) or entry.id}  {plain(title(entry), 80)}"
     return Completion(
         label, text, span, "record", f"{entry.status} {entry.kind}", "", f"{at:04d}", typed or text, "plain", (root.path, entry.id)
     )  # fmt: skip
@@ -426,7 +427,7 @@ def targets(cursor: Cursor, typed: str) -> Completions:
     wanted = typed.lstrip('"').strip()
     span = cursor.token(typed)
     exact = root.find(wanted) if wanted else None
-    near = [match.entry for match in search(root, wanted or (own.title if own else ""), MAX_ITEMS)]
+    near = [match.entry for match in search(root, wanted or (title(own) if own else ""), MAX_ITEMS)]
     records = dict.fromkeys(entry.directory for entry in ([exact] if exact else []) + near)
     items = [
         by_record(root, root.entries[folder], span, f'"{root.entries[folder].id}"', typed, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memidex.editor.card import title
 from memidex.editor.definition import record_target
 from memidex.editor.markdown import plain
 from memidex.editor.subject import Address, subject
@@ -38,7 +39,7 @@ def item_at(view: View, offset: int) -> Item | None:
 def item(root: Root, entry: Entry) -> Item:
     target = record_target(root, entry, NOWHERE)
     detail = f"{root.short(entry) or entry.id} · {entry.status} · trust {sums.shown(entry.standing.trust)}"
-    return Item(plain(entry.title, 120), detail, target.path, target.span, root.path, entry.id)
+    return Item(plain(title(entry), 120), detail, target.path, target.span, root.path, entry.id)
 
 
 def older(root: Root, entry: Entry) -> list[Item]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from memidex.editor.card import steps
+from memidex.editor.card import steps, title
 from memidex.editor.hover import MAX_DRAWN
 from memidex.editor.markdown import plain
 from memidex.editor.subject import LOG, addresses
@@ -38,7 +38,7 @@ def each_hint(view: View, within: Span) -> Iterator[Hint]:
     for span, text in addresses(view.source.string, start, min(len(view.source), within.end + 200)):
         found = view.find(text) if within.start <= span.end <= within.end else None
         if found and found[1] is not view.entry:
-            yield Hint(span.end, f"{plain(found[1].title, 50)} · {found[1].status}")
+            yield Hint(span.end, f"{plain(title(found[1]), 50)} · {found[1].status}")
     bundle = view.bundle
     if view.name != LOG or bundle is None or len(bundle.log.events) > MAX_DRAWN:
         return

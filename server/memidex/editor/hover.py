@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memidex.editor.card import held, steps
+from memidex.editor.card import held, steps, title
 from memidex.editor.markdown import code, escaped
 from memidex.editor.picture import picture
 from memidex.editor.subject import (
@@ -125,7 +125,7 @@ def bounded(markdown: str) -> str:
 def record(root: Root, entry: Entry) -> str:
     """The card of a record as Markdown, with the picture of its trust where that fits."""
     bundle = root.bundle(entry)
-    head = f"**{escaped(entry.title)}**\n\n{standing_line(root, entry)}"
+    head = f"**{escaped(title(entry))}**\n\n{standing_line(root, entry)}"
     tail = "\n".join(f"- {line}" for line in facts(root, entry, bundle))
     drawn = image(root, entry, bundle)
     whole = "\n\n".join(part for part in (head, drawn, tail) if part)
@@ -258,7 +258,7 @@ def target(root: Root, relation: Relation) -> str:
 
 def brief(root: Root, entry: Entry) -> str:
     """A record in a few words: title, status, address."""
-    return f"{escaped(entry.title, 120)} ({entry.status}, {code(root.short(entry) or entry.id)})"
+    return f"{escaped(title(entry), 120)} ({entry.status}, {code(root.short(entry) or entry.id)})"
 
 
 def unknown(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from memidex.editor.card import steps
+from memidex.editor.card import steps, title
 from memidex.editor.hover import MAX_DRAWN
 from memidex.editor.markdown import plain
 from memidex.editor.search import Match, resolve, search
@@ -129,7 +129,11 @@ def relations(view: View) -> Iterator[Symbol]:
         span = file.span(Place(path))
         found = root.find(relation.target)
         yield Symbol(
-            plain(relation.type) or "relation", plain(found.title if found else relation.target), "relation", span, span
+            plain(relation.type) or "relation",
+            plain(title(found) if found else relation.target),
+            "relation",
+            span,
+            span,
         )
 
 
@@ -156,4 +160,4 @@ def workspace_symbols(snapshot: Snapshot, query: str, limit: int = 100) -> list[
 def record_symbol(root: Root, entry: Entry) -> RecordSymbol:
     address = root.short(entry) or entry.id
     container = f"{address} · {entry.status} · trust {sums.shown(entry.standing.trust)} · {plain(entry.product)}"
-    return RecordSymbol(plain(entry.title, 160), container, f"{entry.directory}/record.md", root, entry)
+    return RecordSymbol(plain(title(entry), 160), container, f"{entry.directory}/record.md", root, entry)
