@@ -61,6 +61,10 @@ FOUND = [
     ("http://", "user:p%40ss1@h/"),
 ]
 NOT_FOUND = [
+    "xoxo-hugs-and-kisses",
+    "product APB1234567890",
+    "password=$PASSWORD1",
+    "PASSWORD_1=$(pass show shop1)",
     "fact-el-button-place-order-36-00-dd75ab371443d7b6",
     "550e8400-e29b-41d4-a716-446655440000",
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",

@@ -151,6 +151,8 @@ class Hit(NamedTuple):
 
 def find(text: str) -> Iterator[Hit]:
     """Each place of a text that addresses its reader as an instruction, by position."""
+    if not telling(text.encode("utf-8", "surrogatepass")):
+        return
     text = text[:MAX_SEARCHED]
     places: list[int] | None = None
     if "\xad" in text or hidden.HIDDEN.search(text):

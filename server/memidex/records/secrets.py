@@ -57,7 +57,7 @@ WEAK: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
         rb"w(?:(?<=assw)|(?<=pw)d)",
         rb"k(?:en(?<=[Tt]oken)|ey(?<=[i_]key|-key))",
         rb"c(?<=[Ss]ec)ret",
-        rb"C(?<=SEC)RET",
+        rb"R(?<=SECR)ET",
         rb"W(?:(?<=ASSW)|(?<=PW)D)",
         rb"K(?:EY|ey|(?<=TOK)EN)",
         rb"_pass",
@@ -73,10 +73,11 @@ WORDS = (
 )
 WORD = re.compile(WORDS, re.IGNORECASE)
 ASSIGNED = re.compile(
-    rf"(?:{WORDS})\w{{0,40}}[\"'`\])]{{0,3}}\s{{0,3}}(?:[:=(]|!=)|[!=]=\s{{0,3}}\w{{0,40}}(?:{WORDS})|Bearer |Basic ",
+    rf"(?:{WORDS})\w{{0,40}}[\\\"'`\])]{{0,4}}\s{{0,3}}(?:[:=(]|!=)|[!=]=\s{{0,3}}\w{{0,40}}(?:{WORDS})|Bearer |Basic ",
     re.IGNORECASE,
 )
-# What detect-secrets 1.5.0 has no pattern for, or one that takes quadratic time (OpenAI, npm, JWT).
+# What detect-secrets 1.5.0 has no pattern for, or one that takes quadratic time (OpenAI, npm, JWT)
+# or leaves out what a password may hold (`!` in a URL).
 TOKENS: tuple[tuple[str, str], ...] = (
     ("AWS access key", r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
     ("GitHub fine-grained token", r"github_pat_[A-Za-z0-9_]{22,255}"),
@@ -89,7 +90,7 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("npm token", r"npm_[A-Za-z0-9]{36}"),
     ("npm registry login", r"_authToken=(?!\$)[^\s\"']{16,255}"),
     ("Slack app token", r"xapp-[0-9]-[A-Z0-9]{6,}-[0-9]+-[a-z0-9]{16,}"),
-    ("Slack token", r"xox[abeoprs]-[0-9A-Za-z-]{10,255}"),
+    ("Slack token", r"xox[abeoprs]-(?=[A-Za-z-]{0,100}[0-9])[0-9A-Za-z-]{10,255}"),
     ("Stripe key", r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,255}"),
     ("Hugging Face token", r"hf_[A-Za-z0-9]{30,64}"),
     ("Shopify token", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
@@ -101,6 +102,8 @@ TOKENS: tuple[tuple[str, str], ...] = (
 )
 TOKEN = re.compile("|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(TOKENS)))
 JWT = re.compile(r"(?<![\w-])eyJ[\w-]++=*+\.[\w-]++=*+(?:\.[\w+/=-]*+)?")
+IN_URL = re.compile(r"://[^\s/:@\"'<>`]{1,100}:([^\s/@\"'<>`]{3,200})@")
+NO_PASSWORD = frozenset({"password", "passwd", "pass", "pwd", "secret", "token"})
 HEADER = re.compile(r"\b(?:Bearer|Basic) +([A-Za-z0-9._~+/-]{12,4000}=*)", re.IGNORECASE)
 AFTER_WORD = re.compile(
     r"[\w-]{0,40}?[\"'`\])]{0,3}\s{0,3}(?::=|=>|[:=])\s{0,3}[\"'`]?((?:[^\s\"'`,;&<>(){}\[\]|*\\]|&(?!\w{1,40}=)){6,200})"
@@ -114,7 +117,7 @@ PUBLIC = re.compile(
     re.IGNORECASE,
 )
 WORDY = re.compile(
-    r"(?:[a-z]+[0-9]{0,2}[-_.:/#]+)+[a-z]+[0-9]{0,2}|[A-Za-z]+(?:[-_.:/#][A-Za-z]+)*(?:[-_.:/#]+[0-9]{1,4})?|(?:https?|agentqa|file)://.*|(?:process\.env|os\.environ|env|config|settings|secrets?|vars?)[.\[(].*|[./~$%].*|[0-9.,:/+-]+"
+    r"(?:[a-z]+[0-9]{0,2}[-_.:/#]+)+[a-z]+[0-9]{0,2}|[A-Za-z]+(?:[-_.:/#][A-Za-z]+)*(?:[-_.:/#]+[0-9]{1,4})?|(?:https?|agentqa|file)://.*|(?:process\.env|os\.environ|env|config|settings|secrets?|vars?)[.\[(].*|\$[A-Za-z_]\w*|\$[{(].*|[./~%].*|[0-9.,:/+-]+"
 )
 PLACEHOLDER = re.compile(
     r"(?:your|my|the|some|example|sample|dummy|fake|placeholder|redacted|masked|x{3,}|\.{3,})[\w-]*|.*(?:\.\.\.|…)",
@@ -156,6 +159,10 @@ def tokens(text: str) -> Iterator[Hit]:
         before = text[match.start() - 1 : match.start()]
         if (not before.isalnum() and before not in ("_", "-")) or match.group().startswith("-----"):
             yield Hit(Span(*match.span()), TOKENS[int(str(match.lastgroup)[1:])][0])
+    for match in IN_URL.finditer(text):
+        value = match.group(1)
+        if value[0] not in "<${*" and not PLACEHOLDER.fullmatch(value) and value.lower() not in NO_PASSWORD:
+            yield Hit(Span(*match.span(1)), "password in a URL")
     for match in JWT.finditer(text):
         from detect_secrets.plugins.jwt import JwtTokenDetector
 
@@ -179,7 +186,6 @@ def detectors() -> tuple[Detector, ...]:
     from detect_secrets.plugins.artifactory import ArtifactoryDetector
     from detect_secrets.plugins.aws import AWSKeyDetector
     from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
-    from detect_secrets.plugins.basic_auth import BasicAuthDetector
     from detect_secrets.plugins.cloudant import CloudantDetector
     from detect_secrets.plugins.discord import DiscordBotTokenDetector
     from detect_secrets.plugins.github_token import GitHubTokenDetector
@@ -210,12 +216,11 @@ def detectors() -> tuple[Detector, ...]:
         IbmCosHmacDetector,
         SoftlayerDetector,
     )
-    basic: Any = BasicAuthDetector
     found = [Detector(pattern, each.secret_type, 0, False) for each in whole for pattern in each.denylist]
     found += [
         Detector(pattern, each.secret_type, min(pattern.groups, 1), True) for each in wordy for pattern in each.denylist
     ]
-    return (*found, *(Detector(pattern, "password in a URL", 1, False) for pattern in basic.denylist))
+    return tuple(found)
 
 
 def known(text: str) -> Iterator[Hit]:
@@ -228,11 +233,7 @@ def known(text: str) -> Iterator[Hit]:
                 first += len(value) - len(value.lstrip(" \t\n\r=:\"'"))
                 after -= len(value) - len(value.rstrip(" \t\n\r=:\"'"))
                 value = piece[first:after]
-                if guarded and not likely(value):
-                    continue
-                if kind == "password in a URL" and (
-                    len(value) < 3 or WORD.fullmatch(value) or value.lower() in ("pass", "user") or value[0] in "<${*"
-                ):
+                if guarded and not (likely(value) and len(value) >= 20):
                     continue
                 inside = piece[first - 1 : first].isalnum() or (
                     kind.startswith(("Twilio", "AWS")) and piece[after : after + 1].isalnum()

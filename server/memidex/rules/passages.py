@@ -27,6 +27,11 @@ def joined(bundle: Bundle, but: frozenset[str] = UNREAD) -> bytes:
     return b"\n".join([file.data for name, file in bundle.files.items() if name not in but])
 
 
+def respelt(data: bytes) -> bool:
+    """Whether escapes stand for letters in these bytes, so that a look for letters proves nothing."""
+    return b"\\" in data and any(escape in data for escape in (b"\\u", b"\\x", b"\\U", b"\\/"))
+
+
 def hits(file: File, find: Callable[[str], Iterable[tuple[Span, str]]]) -> Iterator[tuple[Span, str]]:
     """What `find` finds in a file, at its place there; also where it shows only once escapes are undone."""
     return islice(every_hit(file, find), MAX_HITS)

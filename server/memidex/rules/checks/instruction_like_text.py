@@ -56,7 +56,7 @@ def check(bundle: Bundle, root: Root) -> Iterator[Report]:
         if name not in UNREAD and (name not in NOTED or b"note" in file.data)
     ]
     texts = b"\n".join([bundle.files[name].data for name in names])
-    if not instructions.telling(texts) and b"\\" not in texts:
+    if not instructions.telling(texts) and not passages.respelt(texts):
         return
     for name in names:
         for span, what in passages.hits(bundle.files[name], instructions.find):

@@ -46,7 +46,8 @@ from memidex.store.snapshot import Root
 
 
 def check(bundle: Bundle, root: Root) -> Iterator[Report]:
-    if not secrets.telling(passages.joined(bundle)) and not escaped(bundle):
+    texts = passages.joined(bundle)
+    if not secrets.telling(texts) and not passages.respelt(texts):
         return
     for name, file in bundle.files.items():
         if name not in passages.UNREAD:
@@ -56,10 +57,6 @@ def check(bundle: Bundle, root: Root) -> Iterator[Report]:
                     span,
                     f"this looks like a credential ({kind}), and a record is committed; change it where it is used, and put a mask such as [secret:NAME] here",
                 )
-
-
-def escaped(bundle: Bundle) -> bool:
-    return any(b"\\" in file.data for name, file in bundle.files.items() if name not in passages.UNREAD)
 
 
 RULE = Rule("MX120", "secret-in-text", "error", bundle=check)
