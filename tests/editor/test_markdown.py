@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from memidex.editor.markdown import MARKUP, UNSEEN, WHITE, code, escaped, plain, visible
+from memidex.records import hidden
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PIECES = [
@@ -71,11 +72,10 @@ def test_escaped_text_breaks_no_table_row(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_nothing_unseen_is_left_but_inside_an_emoji(text: str) -> None:
-    for out in (escaped(text), code(text), plain(text), visible(text)):
-        for match in UNSEEN.finditer(out):
-            assert match.group() in "\u200d\ufe0e\ufe0f"
-            assert match.start() > 0
+def test_nothing_unseen_is_left_but_what_the_writing_around_it_calls_for(text: str) -> None:
+    for out in (escaped(text, 10_000), code(text, 10_000), plain(text, 10_000), visible(text)):
+        assert not UNSEEN.search(out)
+    assert not list(hidden.find(visible(text)))
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,7 @@ def test_hidden_characters_are_spelt_and_emoji_kept() -> None:
     assert visible("a\u202eb") == "a‹U+202E›b"
     assert visible("👩\u200d👩") == "👩\u200d👩"
     assert visible("a\u200db") == "a‹U+200D›b"
+    assert visible("می\u200cخواهم") == "می\u200cخواهم", "Persian parts its words so"
 
 
 def test_markup_characters_are_all_of_ascii_punctuation_so_that_a_backslash_holds_them() -> None:

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from memidex.records import hidden
 
 WHITE = re.compile(r"[\s\x00-\x1f\x7f\x85\u2028\u2029]+")
-# Format, control and private-use characters, and others that show nothing; the odd ones out are listed by number.
-UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
-)
+# Besides `hidden.HIDDEN`, what shows nothing in any writing: controls, soft hyphens, blanks, halves of a pair.
+UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u2800\ufff0-\ufff8\ud800-\udfff]")
 # What makes markup wherever it stands; a colon, a dot or an at sign only where a renderer would make a bare address of it.
 MARKUP = re.compile(r"[\\`*_\[\]<>&|~]|\$(?=\()|:(?=\S)|@|(?<=[wW]{3})\.")
 LINE_START = re.compile(r"(?:[#+=-]|[0-9]+(?=[.)]))")
-JOINERS = "\u200d\ufe0e\ufe0f"
 
 
 def visible(text: str) -> str:
-    """The text with every character that shows nothing, or turns the direction of others, spelt out: `‹U+202E›`."""
-    return UNSEEN.sub(spelt, text)
+    """The text with every character that shows nothing, or turns the direction of others, spelt out: `‹U+202E›`.
+
+    What the writing around it calls for, as an emoji does for a joiner, stays.
+    """
+    if not text.isascii():
+        # Spelling one out may take from the next what called for it.
+        while hits := list(hidden.find(text)):
+            parts = [text[: hits[0].span.start]]
+            for hit, after in zip(hits, [*(hit.span.start for hit in hits[1:]), len(text)], strict=True):
+                parts += ("".join(map(spelt, text[hit.span.start : hit.span.end])), text[hit.span.end : after])
+            text = "".join(parts)
+    return UNSEEN.sub(lambda match: spelt(match.group()), text)
 
 
-def spelt(match: re.Match[str]) -> str:
-    char = match.group()
-    # The joiner and the selectors inside an emoji are what they were made for.
-    if (
-        char in JOINERS
-        and match.start()
-        and unicodedata.category(match.string[match.start() - 1]) in ("So", "Sk", "Mn")
-    ):
-        before = match.string[match.start() - 1]
-        if unicodedata.category(before) != "Mn" or before == "\ufe0f":
-            return char
+def spelt(char: str) -> str:
     return f"‹U+{ord(char):04X}›"
 
 
