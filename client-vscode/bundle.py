@@ -61,7 +61,7 @@ def main() -> None:
     install_libraries()
     tool = BUNDLED / "tool"
     shutil.rmtree(tool, ignore_errors=True)
-    shutil.copytree(PROJECT / "server" / "memidex", tool / "memidex", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PROJECT / "server" / "memidex", tool / "memidex", ignore=shutil.ignore_patterns("__pycache__", ".memidex"))
     (BUNDLED / "bundle.json").write_text(json.dumps(describe(), indent=2) + "\n")
 
 

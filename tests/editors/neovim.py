@@ -44,7 +44,7 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="mdx-nvim-") as folder:
         workspace = Path(folder).resolve() / "ws"
-        shutil.copytree(EXAMPLE, workspace)
+        shutil.copytree(EXAMPLE, workspace, ignore=shutil.ignore_patterns(".memidex", "__pycache__"))
         bundles = next(workspace.rglob("memory/komazon/bundles"))
         record = bundles / RECORD / "record.md"
         whole = record.read_text("utf-8")

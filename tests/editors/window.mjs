@@ -29,7 +29,7 @@ fs.mkdirSync(out, { recursive: true });
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'mdx-'));
 const at = (...parts) => path.join(root, ...parts);
 for (const dir of ['ext', 'home', 'tmp', 'bin']) fs.mkdirSync(at(dir), { recursive: true });
-fs.cpSync(example, at('ws'), { recursive: true });
+fs.cpSync(example, at('ws'), { recursive: true, filter: (file) => path.basename(file) !== '.memidex' });
 const bundles = path.join(fs.existsSync(at('ws/memory')) ? at('ws') : at('ws/agent-qa-knowledge'), 'memory/komazon/bundles');
 const record = path.join(bundles, RECORD, 'record.md');
 const whole = fs.readFileSync(record, 'utf8');
@@ -115,6 +115,7 @@ fs.writeFileSync(path.join(double, 'main.js'), `
 
 // ---------------------------------------------------------------- steps
 let passed = 0;
+let failed = 0;
 let pictures = 0;
 let data = 'data';
 let page;
@@ -128,17 +129,23 @@ const until = async (what, look, limit = WAIT) => {
   }
   throw new Error(`not in ${limit / 1000} s: ${what}`);
 };
+/** One step. The next ones are tried after a failure too, but not after two, nor without an editor. */
 const step = async (name, work) => {
   const start = Date.now();
   try {
     await work();
   } catch (error) {
-    error.message = `${name}: ${error.message}`;
-    throw error;
+    failed++;
+    console.error(`   FAILED  ${name}: ${error.stack}`);
+    await page?.screenshot({ path: path.join(out, `failure-${failed}.png`) }).catch(() => undefined);
+    if (failed > 1 || !page) throw new Stop();
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
+    return;
   }
   passed++;
   console.log(`${String(Date.now() - start).padStart(6)} ms  ${name}`);
 };
+class Stop extends Error {}
 const picture = (name) => page.screenshot({ path: path.join(out, `${String(++pictures).padStart(2, '0')}-${name}.png`), animations: 'disabled' });
 const plain = (text) => text.replace(/\s+/g, ' ');
 const editor = () => page.locator('.editor-instance .monaco-editor').first();
@@ -435,19 +442,20 @@ try {
     await press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 });
     await picture('hover-dark');
   });
-  console.log(`${passed} passed, 0 failed`);
 } catch (error) {
-  console.error(error);
-  await page?.screenshot({ path: path.join(out, 'failure.png') }).catch(() => undefined);
-  console.error(`the extension's log:\n${logged().split('\n').slice(-40).join('\n')}`);
-  console.log(`${passed} passed, 1 failed`);
-  process.exitCode = 1;
-} finally {
-  await end().catch((error) => {
+  if (!(error instanceof Stop)) {
+    failed++;
     console.error(error);
-    process.exitCode = 1;
+  }
+} finally {
+  if (failed) console.error(`the extension's log:\n${logged().split('\n').slice(-40).join('\n')}`);
+  await end().catch((error) => {
+    failed++;
+    console.error(error);
   });
   await sleep(300);
   for (const name of ['data', 'wary']) if (fs.existsSync(at(name, 'logs'))) fs.cpSync(at(name, 'logs'), path.join(out, 'logs', name), { recursive: true });
   fs.rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed ? 1 : 0;
 }
