@@ -307,7 +307,8 @@ def test_a_card_of_hostile_text_is_text_with_one_picture_of_ours(
         view = View(snapshot, f"{bundle.directory}/{file}", Source(text))
         for offset in range(0, len(text), 20):
             found = hover(view, offset)
-            tokens = READER.parse(found.markdown) if found else []
+            # A rule's page is our own text, with its examples in fences.
+            tokens = READER.parse(found.markdown) if found and not found.markdown.startswith("**MX") else []
             assert not [
                 token
                 for token in tokens
