@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -260,7 +260,7 @@ class App:
         except Exception as error:
             logger.warning("no settings from the client: %s", error or type(error).__name__)
             return
-        self.take_settings(cast(list[Any], found)[0] if isinstance(found, list) and found else None)
+        self.take_settings(cast(Sequence[Any], found)[0] if isinstance(found, (list, tuple)) and found else None)
 
     def take_settings(self, found: Any) -> None:
         if isinstance(found, dict):

@@ -151,6 +151,7 @@ class Session:
         """Paths that changed on disk, by root; the root itself stands for all of it."""
         self.outside_timer: asyncio.TimerHandle | None = None
         self.reading: dict[str, asyncio.Lock] = {}
+        self.watches: dict[str, Watch] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
 
     # Names ------------------------------------------------------------------------------------------------------------
@@ -417,6 +418,7 @@ class Session:
     async def open_root(self, path: str) -> None:
         """Open a root: from its cache where there is one and from disk what differs, or all from disk."""
         started = time.monotonic()
+        self.watches[path] = Watch(path)
         try:
             found = await self.read_root(path, self.buffers.setdefault(path, Buffers(path)))
             if found is None:
@@ -491,7 +493,7 @@ class Session:
         for table in (self.waiting, self.changed):
             for owner in [owner for owner in table if owner.root == path]:
                 del table[owner]
-        for table in (self.buffers, self.selections, self.outside, self.reading):
+        for table in (self.buffers, self.selections, self.outside, self.reading, self.watches):
             table.pop(path, None)
         self.aliases = {alias: real for alias, real in self.aliases.items() if real != path}
         self.events.moved(())
@@ -708,20 +710,18 @@ class Session:
 
         Of many records what is open is looked at each time, and as many of the others as fit, round and round.
         """
-        watches: dict[str, Watch] = {}
         next_search = time.monotonic() + 5
         while True:
             await asyncio.sleep(POLL if closely else 3 * POLL)
             for root in self.snapshot.roots:
-                if root.path in self.outside:
+                if root.path in self.outside or root.path not in self.watches:
                     continue
-                seen = watches.setdefault(root.path, Watch())
+                seen = self.watches[root.path]
                 first = list(self.buffers[root.path].bundles) if closely else None
                 found = await self.away(look, root, seen, first)
                 if seen.reconfigured and closely:
                     self.configure([root.path])
                 self.changed_outside(found)
-            watches = {root.path: watches[root.path] for root in self.snapshot.roots if root.path in watches}
             if closely and time.monotonic() > next_search:
                 started = time.monotonic()
                 await self.discover(self.folders())

@@ -18,16 +18,25 @@ YOUNG = 2_000_000_000
 
 
 class Watch:
-    """What was seen of one root the last time."""
+    """What was seen of one root the last time; made before the root is read, so that nothing falls between."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
         self.folders: dict[str, int] = {}
         self.at = 0
         self.items: tuple[object, list[str]] = None, []
-        self.short_ids: tuple[int, int, int] | None = None
-        self.configuration: tuple[tuple[int, int, int], ...] | None = None
+        self.short_ids = disk.file_numbers(short_ids(path))
+        self.configuration = configuration(path)
         self.reconfigured = False
         """Whether a file changed that may hold the configuration."""
+
+
+def short_ids(path: str) -> str:
+    return f"{path}/{disk.STATE}/short-ids.jsonl"
+
+
+def configuration(path: str) -> tuple[tuple[int, int, int], ...]:
+    """The stamps of the files that may hold a root's configuration."""
+    return tuple(disk.file_numbers(file) for file in configuration_files(path))
 
 
 def look(root: Root, seen: Watch, first: Iterable[str] | None) -> list[str]:
@@ -43,15 +52,15 @@ def look(root: Root, seen: Watch, first: Iterable[str] | None) -> list[str]:
         for name, product in root.products.items()
         if disk.file_numbers(path := f"{root.path}/memory/{name}/runs.jsonl") != product.ledger
     ]
-    identities = disk.file_numbers(f"{root.path}/{disk.STATE}/short-ids.jsonl")
-    if seen.short_ids not in (None, identities):
-        found.append(f"{root.path}/{disk.STATE}/short-ids.jsonl")
-    seen.short_ids = identities
+    identities = disk.file_numbers(short_ids(root.path))
+    if seen.short_ids != identities:
+        seen.short_ids = identities
+        found.append(short_ids(root.path))
     if first is None:
         return found
-    configuration = tuple(disk.file_numbers(path) for path in configuration_files(root.path))
-    seen.reconfigured = seen.configuration not in (None, configuration)
-    seen.configuration = configuration
+    now = configuration(root.path)
+    seen.reconfigured = seen.configuration != now
+    seen.configuration = now
     changed = [directory for directory in first if differs(root, directory)]
     if seen.items[0] is not root.entries:
         seen.items = root.entries, list(root.entries)
