@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
-import { CloseAction, ErrorAction, LanguageClient, type ExecuteCommandSignature } from 'vscode-languageclient/node';
+import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, type ExecuteCommandSignature } from 'vscode-languageclient/node';
 import { choose, machine, SETTING, type Candidate } from './python';
 
 /** The part of the Python extension that is used where it is installed; it is never required. */
@@ -121,6 +121,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
   const client = new LanguageClient('memidex', 'memidex', () => spawned(mine.process), {
     documentSelector: DOCUMENTS,
     outputChannel: log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never, // a request that failed is for the log; what stops the work is told
     initializationOptions: { trusted: vscode.workspace.isTrusted, memidex: { rules: setting('rules', {}) } },
     synchronize: { configurationSection: 'memidex' },
     middleware: {

@@ -426,6 +426,7 @@ try {
     machineSettings({ 'memidex.importStrategy': 'fromEnvironment', 'memidex.interpreter': [venv] });
     await until('it runs again', () => starts() >= 7 && languageServers().length === 1);
     assert.match(logged().split('running: ').pop(), /\(the setting\), environment server/);
+    assert.deepEqual(await page.locator('.notification-toast', { hasNotText: '"memidex.interpreter" names' }).allInnerTexts(), [], 'all these restarts were quiet');
   });
 
   await step('no language server outlives the editor', end);
