@@ -24,6 +24,8 @@ ALLOW = re.compile(r"<!--[ \t]*memidex:[ \t]*allow[ \t]+([A-Za-z0-9_, -]*?)[ \t]
 T = TypeVar("T", bound=msgspec.Struct)
 MAX_PROBLEMS = 200
 """A file of a thousand wrong lines is told once it is clear that it is wrong."""
+MAX_WRONG_LINES = 2000
+"""Lines of one file that are looked into one by one: a file of millions must not hold up the others."""
 
 
 def file(name: str, data: bytes) -> File:
@@ -31,15 +33,16 @@ def file(name: str, data: bytes) -> File:
     found = File(name, data, None)
     problems: list[Problem] = []
     conflict = conflict_markers(found.source)
+    read_from = found
     if conflict:
         # Read as if one side had been taken, so that the record does not vanish; only the markers are reported.
         problems.append(conflict)
-        found = File(
-            name, resolve(found.source, "both" if name.endswith(".jsonl") else "ours").encode("utf-8", "replace"), None
-        )
+        side = "both" if name.endswith(".jsonl") else "ours"
+        read_from = File(name, resolve(found.source, side).encode("utf-8", "replace"), None)
     reader = READERS.get(name)
-    value = reader(found, problems) if reader else None
-    return File(name, data, value, tuple(problems[:1] if conflict else problems[:MAX_PROBLEMS]))
+    found.value = reader(read_from, problems) if reader else None
+    found.problems = tuple(problems[:1] if conflict else problems[:MAX_PROBLEMS])
+    return found
 
 
 # git's conflict markers -----------------------------------------------------------------------------------------------
@@ -63,14 +66,15 @@ def resolve(source: Source, side: str) -> str:
     """The text with each conflict settled to `ours`, `theirs` or `both` (ours first, lines of both sides once)."""
     kept: list[str] = []
     state = ""
-    ours: list[str] = []
+    ours: set[str] = set()
     bounds = [*source.line_starts, len(source)]
     for index in range(len(source.line_starts)):
         text = source.string[bounds[index] : bounds[index + 1]]
         mark = CONFLICT.match(text.rstrip("\r\n"))
         kind = mark.group(1)[0] if mark else ""
         if kind == "<" and not state:
-            state, ours = "ours", []
+            state = "ours"
+            ours.clear()
         elif kind == "|" and state == "ours":
             state = "base"
         elif kind == "=" and state in ("ours", "base"):
@@ -78,7 +82,7 @@ def resolve(source: Source, side: str) -> str:
         elif kind == ">" and state == "theirs":
             state = ""
         elif not state or (state == "ours" and side != "theirs"):
-            ours.append(text)
+            ours.add(text)
             kept.append(text)
         elif state == "theirs" and (side == "theirs" or (side == "both" and text not in ours)):
             kept.append(text)
@@ -349,49 +353,64 @@ def section_text(found: File, name: str, problems: list[Problem]) -> str:
 # lines of JSON --------------------------------------------------------------------------------------------------------
 
 
-def each_line(found: File, rule: str, problems: list[Problem]) -> Iterable[tuple[int, Node]]:
-    """Every line that is a JSON object, with its number; the others are problems. Blank lines are passed over."""
-    source = found.source
-    last = len(source.line_starts) - 1
-    for line in range(last + 1):
-        span = source.line_span(line)
-        if not source[span].strip():
+def each_line(
+    found: File, decoder: msgspec.json.Decoder[T], rule: str, problems: list[Problem]
+) -> Iterable[tuple[int, T | None, Node | None]]:
+    """Every line that is a JSON object, by number: its value where it is accepted, else its tree; the others are problems.
+
+    Blank lines are passed over. After `MAX_WRONG_LINES` a line is read only where it is accepted.
+    """
+    string = found.source.string
+    ends = [*found.source.line_starts[1:], len(string)]
+    last = len(ends) - 1
+    start = wrong = 0
+    for line, end in enumerate(ends):
+        text, start = string[start:end], end
+        if not text or text.isspace():
             continue
-        torn = line == last and found.name == "evidence/outcomes.jsonl"
         try:
-            node = json_tree(source.string, span.start, span.end)
+            yield line, decoder.decode(text), None
+            continue
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            wrong += 1
+        if wrong > MAX_WRONG_LINES:
+            continue
+        span = found.source.line_span(line)
+        try:
+            node = json_tree(string, span.start, span.end)
         except Unreadable as error:
-            if torn:
-                problems.append(
-                    Problem(
-                        "torn-line",
-                        span,
-                        "the last line was cut short while it was written; it is ignored, and the next append completes the file",
-                    )
-                )
+            if line == last and found.name == "evidence/outcomes.jsonl":
+                message = "the last line was cut short while it was written; it is ignored, and the next append completes the file"
+                problems.append(Problem("torn-line", span, message))
             else:
-                problems.append(
-                    Problem(
-                        rule,
-                        Span(error.offset, max(error.offset, min(error.offset + 1, span.end))),
-                        f"not a JSON object: {error.message}",
-                    )
-                )
+                at = Span(error.offset, max(error.offset, min(error.offset + 1, span.end)))
+                problems.append(Problem(rule, at, f"not a JSON object: {error.message}"))
             continue
         if not isinstance(node.value, dict):
             problems.append(Problem(rule, span, f"a line holds one JSON object; this is {name_of(node.value)}"))
             continue
-        yield line, node
+        yield line, None, node
 
 
 def log(found: File, problems: list[Problem]) -> Log:
     events: list[values.Event] = []
     numbers: list[int] = []
     identities: list[str] = []
-    for line, node in each_line(found, "unreadable-event", problems):
+
+    def keep(line: int, event: values.Event) -> None:
+        events.append(event)
+        numbers.append(line)
+        identities.append(event.id or identity(found.source.line_text(line).encode("utf-8", "surrogateescape")))
+
+    for line, accepted, node in each_line(found, values.EVENT, "unreadable-event", problems):
+        if accepted and (accepted.type not in TAKERS or getattr(accepted, TAKERS[accepted.type]) not in (None, "")):
+            keep(line, accepted)
+            continue
+        node = node or found.line_tree(line)
+        if node is None:
+            continue
         value: dict[str, Any] = node.value
-        kind = value.get("type")
-        targets = "retracts" if kind == "retracted" else "overturns" if kind == "overturned" else None
+        targets = TAKERS.get(str(value.get("type")))
         refused = problems_of(adapter(formats.Event), value, event_rule)
         if targets and not targets_known(value, targets):
             refused = [item for item in refused if item[0][:1] != (targets,)]
@@ -399,7 +418,7 @@ def log(found: File, problems: list[Problem]) -> Log:
                 Problem(
                     "unclear-retraction",
                     Place((line, targets if targets in value else "type")),
-                    f"this {kind} event names no event in `{targets}`, so it has no effect",
+                    f"this {value['type']} event names no event in `{targets}`, so it has no effect",
                 )
             )
         for _, problem in refused:
@@ -409,14 +428,17 @@ def log(found: File, problems: list[Problem]) -> Log:
             wrong = value.get("type") if problem.rule == "unknown-event-type" else problem.value
             problems.append(problem._replace(at=place, value=wrong))
         event = salvage(
-            values.Event, {**value, **({targets: None} if targets and not targets_known(value, targets) else {})}, refused
+            values.Event,
+            {**value, **({targets: None} if targets and not targets_known(value, targets) else {})},
+            refused,
         )
         if event:
-            events.append(event)
-            numbers.append(line)
-            text = found.source.line_text(line)
-            identities.append(event.id or identity(text.encode("utf-8", "surrogateescape")))
+            keep(line, event)
     return Log(tuple(events), tuple(numbers), tuple(identities))
+
+
+# Events that take others back, and the field in which they name them.
+TAKERS = {"retracted": "retracts", "overturned": "overturns"}
 
 
 def targets_known(value: dict[str, Any], name: str) -> bool:
@@ -432,18 +454,20 @@ def event_rule(kind: str, path: Path) -> str:
     return "unknown-event-type" if path == ("type",) and kind == "literal_error" else "bad-event-field"
 
 
-def json_lines(model: type[BaseModel], wanted: type[msgspec.Struct]) -> Callable[[File, list[Problem]], Any]:
+def json_lines(model: type[BaseModel], wanted: type[T]) -> Callable[[File, list[Problem]], Any]:
+    decoder = msgspec.json.Decoder(wanted)
+
     def read(found: File, problems: list[Problem]) -> tuple[Any, ...]:
         kept: list[Any] = []
-        for line, node in each_line(found, "bad-json", problems):
-            refused = problems_of(adapter(model), node.value, lambda _kind, _path: "bad-value")
-            problems.extend(
-                problem._replace(
-                    at=Place((line, *problem.at.path), problem.at.part) if isinstance(problem.at, Place) else problem.at
+        for line, value, node in each_line(found, decoder, "bad-json", problems):
+            if node:
+                refused = problems_of(adapter(model), node.value, lambda _kind, _path: "bad-value")
+                problems.extend(
+                    problem._replace(at=Place((line, *problem.at.path), problem.at.part))
+                    for _, problem in refused
+                    if isinstance(problem.at, Place)
                 )
-                for _, problem in refused
-            )
-            value = salvage(wanted, node.value, refused)
+                value = salvage(wanted, node.value, refused)
             if value is not None:
                 kept.append(value)
         return tuple(kept)

@@ -7,9 +7,10 @@ finding, a hover or an edit asks for it.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from json import decoder
 from typing import Any, Literal, NamedTuple, cast
 
@@ -19,7 +20,10 @@ from memidex.text import NOWHERE, Source, Span
 scan_string: Callable[[str, int, bool], tuple[str, int]] = getattr(decoder, "scanstring")  # noqa: B009
 MAX_DEPTH = 64
 MAX_DIGITS = 4000
+MAX_YAML = 1 << 17
+"""Characters of a frontmatter that is not JSON: reading YAML costs a thousand times its length in memory."""
 MAX_YAML_NODES = 20_000
+MAX_JSON_VALUES = 200_000
 
 Path = tuple[str | int, ...]
 
@@ -39,16 +43,41 @@ class Place(NamedTuple):
 At = Place | Span
 
 
-@dataclass(slots=True)
 class Node:
-    """A value with its span; of an object also its members, of a list its items."""
+    """A value with its span; of an object also its members, of a list its items.
 
-    value: Any
-    span: Span
-    members: dict[str, tuple[Span, Node]] = field(default_factory=dict[str, "tuple[Span, Node]"])
-    items: list[Node] = field(default_factory=list["Node"])
-    repeated: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
-    """Keys that stand a second time, at that place; the last one's value counts."""
+    The parts of a value that was read whole from `text` are looked for when somebody asks for them.
+    """
+
+    __slots__ = ("_items", "_members", "_repeated", "_text", "span", "value")
+
+    def __init__(self, value: Any, span: Span, text: str | None = None) -> None:
+        self.value = value
+        self.span = span
+        self._text = text
+        self._members: dict[str, tuple[Span, Node]] = {}
+        self._items: list[Node] = []
+        self._repeated: list[tuple[str, Span]] = []
+
+    @property
+    def members(self) -> dict[str, tuple[Span, Node]]:
+        return self.expanded()._members
+
+    @property
+    def items(self) -> list[Node]:
+        return self.expanded()._items
+
+    @property
+    def repeated(self) -> list[tuple[str, Span]]:
+        """Keys that stand a second time, at that place; the last one's value counts."""
+        return self.expanded()._repeated
+
+    def expanded(self) -> Node:
+        if self._text is not None:
+            text, self._text = self._text, None
+            tree, _ = json_value(text, self.span.start, self.span.end, 0)
+            self._members, self._items, self._repeated = tree._members, tree._items, tree._repeated
+        return self
 
     def get(self, path: Path) -> Node | None:
         node: Node | None = self
@@ -124,11 +153,34 @@ def whole(string: str) -> str:
 def json_tree(string: str, start: int = 0, end: int | None = None) -> Node:
     """The one JSON value of `string[start:end]` (RFC 8259) with the spans of all its parts; raises `Unreadable`."""
     limit = len(string) if end is None else end
+    if string.count(",", start, limit) > MAX_JSON_VALUES:
+        raise Unreadable(f"more than {MAX_JSON_VALUES:,} values", start)
     node, at = json_value(string, skip(string, start), limit, 0)
     at = skip(string, at)
     if at < limit:
         raise Unreadable("more text after the end of the JSON value", at)
     return node
+
+
+def json_line(string: str, start: int, end: int) -> Node:
+    """As `json_tree`, for a value of which mostly the whole is wanted: read in C where it is of the plain kind."""
+    at = skip(string, start)
+    # What C reads otherwise than we do (escaped surrogates, deep nesting, NaN), or takes long over, is left to us.
+    if string.find("\\u", at, end) < 0 and string.count("[", at, end) + string.count("{", at, end) <= MAX_DEPTH:
+        try:
+            value, after = PLAIN.raw_decode(string, at)
+        except (ValueError, RecursionError):
+            return json_tree(string, start, end)
+        if after <= end and skip(string, after) >= end:
+            return Node(value, Span(at, after), string)
+    return json_tree(string, start, end)
+
+
+def refuse(word: str) -> Any:
+    raise ValueError(word)
+
+
+PLAIN = json.JSONDecoder(parse_constant=refuse)
 
 
 def skip(string: str, at: int) -> int:
@@ -227,6 +279,8 @@ def yaml_tree(string: str, start: int, end: int) -> Node:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = whole(string[start:end])
+    if len(text) > MAX_YAML:
+        raise Unreadable(f"YAML of more than {MAX_YAML:,} characters", start)
     try:
         root: Any = cast("Any", yaml).compose(text, Loader=loader)
         bound_yaml(root, start)
@@ -248,6 +302,9 @@ def yaml_tree(string: str, start: int, end: int) -> Node:
     return node
 
 
+YAML_NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+
+
 def bound_yaml(root: Any, start: int) -> None:
     """Refuse a tree whose aliases, written out, make a circle, go too deep or hold too many values."""
     sizes: dict[int, int] = {}
@@ -264,6 +321,8 @@ def bound_yaml(root: Any, start: int) -> None:
         open_nodes.add(key)
         held: Any = node.value
         children = cast("list[Any]", held) if isinstance(held, list) else ()
+        if node.tag in YAML_NUMBERS and isinstance(held, str) and len(held) > MAX_DIGITS:
+            raise Unreadable(f"a number of more than {MAX_DIGITS} digits", start + node.start_mark.index)
         total = 1
         for child in children:
             for part in cast("tuple[Any, ...]", child) if isinstance(child, tuple) else (child,):
@@ -295,7 +354,7 @@ def yaml_node(yaml_value: Any, value: Any, start: int, text: str, depth: int) ->
                 yaml_node(child, plain_member(cast("dict[Any, Any]", value), name), start, text, depth + 1),
             )
     elif yaml_value.id == "sequence" and isinstance(value, list):
-        node.items = [
+        node.items[:] = [
             yaml_node(child, item, start, text, depth + 1)
             for child, item in zip(yaml_value.value, cast("list[Any]", value), strict=False)
         ]
@@ -312,6 +371,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list):
         return [plain(item) for item in cast("list[Any]", value)]
+    if isinstance(value, int) and value.bit_length() > 3 * MAX_DIGITS:
+        return math.inf if value > 0 else -math.inf  # Python can hold it and cannot print it
     return value
 
 
@@ -319,6 +380,9 @@ def plain(value: Any) -> Any:
 
 HEADING = re.compile(r"^##[ \t]+(.*?)[ \t]*$")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+# The lines that may be a heading or a fence, and the line that closes the frontmatter, found without looking at each line.
+MARK = re.compile(r"(?:\A|(?<=[\n\r]))(?=##[ \t]| {0,3}(?:`{3}|~{3}))")
+CLOSING = re.compile(r"(?<=[\n\r])---\s*?(?=[\n\r]|\Z)")
 FIELD = re.compile(r"^([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+|$)")
 
 
@@ -364,7 +428,6 @@ def layout(source: Source) -> Layout:
     """The layout of a `record.md`; never raises, whatever the text."""
     string = source.string
     first = source.line_span(0)
-    lines = len(source.line_starts)
     if source[first].rstrip() != "---":
         return Layout(
             first,
@@ -374,12 +437,13 @@ def layout(source: Source) -> Layout:
             Unreadable("the file does not start with `---`", 0),
             Span(0, len(string)),
         )
-    close = next((line for line in range(1, lines) if source.line_text(line).rstrip() == "---"), None)
-    if close is None:
+    ending = CLOSING.search(string, 3)
+    if ending is None:
         end = Span(len(string), len(string))
         return Layout(
             first, end, Node({}, first), [], Unreadable("the frontmatter is not closed by a second `---`", 0), end
         )
+    close = source.line_of(ending.start())
     closing = source.line_span(close)
     start = source.line_starts[1]
     body = Span(min(closing.end + 1, len(string)), len(string))
@@ -415,7 +479,7 @@ def front_tree(source: Source, first: int, after: int) -> Node | None:
         if not match:
             return None
         try:
-            child = json_tree(source.string, span.start + match.end(), span.end)
+            child = json_line(source.string, span.start + match.end(), span.end)
         except Unreadable:
             return None
         name = match.group(1)
@@ -430,7 +494,10 @@ def front_tree(source: Source, first: int, after: int) -> Node | None:
 def sections(source: Source, first: int) -> list[Section]:
     found: list[Section] = []
     fence = ""
-    for line in range(first, len(source.line_starts)):
+    if first >= len(source.line_starts):
+        return found
+    for candidate in MARK.finditer(source.string, source.line_starts[first]):
+        line = source.line_of(candidate.start())
         text = source.line_text(line)
         mark = FENCE.match(text)
         if mark:
