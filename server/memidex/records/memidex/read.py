@@ -33,6 +33,7 @@ class File:
         self.data = data
         self.value = value
         self.problems = problems
+        self.last_tree: tuple[int, Node | None] | None = None
 
     @cached_property
     def source(self) -> Source:
@@ -53,11 +54,14 @@ class File:
 
     def line_tree(self, line: int) -> Node | None:
         """The tree of one line of a `.jsonl` file; None where it is not JSON."""
-        span = self.source.line_span(line)
-        try:
-            return json_tree(self.source.string, span.start, span.end)
-        except Unreadable:
-            return None
+        # Kept until another line is asked for: many findings may stand in one long line.
+        if self.last_tree is None or self.last_tree[0] != line:
+            span = self.source.line_span(line)
+            try:
+                self.last_tree = line, json_tree(self.source.string, span.start, span.end)
+            except Unreadable:
+                self.last_tree = line, None
+        return self.last_tree[1]
 
     def span(self, at: At) -> Span:
         """Where a place of this file stands; of a place that is not there, the nearest thing around it."""
