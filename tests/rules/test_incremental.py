@@ -32,10 +32,6 @@ RARE = {
 """What cannot come up among so many things, or hardly."""
 
 
-UNFOLLOWED = {"superseded"}
-"""Looks up the `by` of an event, which no table has the other way round."""
-
-
 class Memory:
     """A reader whose files are values."""
 
@@ -130,7 +126,7 @@ def changed(root: Root, memory: Memory, index: int, files: Files | None) -> Root
 
 def looked_at(root: Root, folder: str) -> list[Finding]:
     found = engine.check_entry(root.entries[folder], root)
-    return [without_fixes(finding) for finding in found if finding.rule.name not in UNFOLLOWED]
+    return [without_fixes(finding) for finding in found]
 
 
 def without_fixes(finding: Finding) -> Finding:

@@ -40,7 +40,7 @@ from memidex.records.memidex.vocabulary import (
     TIERS,
 )
 from memidex.rules.rule import Rule
-from memidex.store.snapshot import Entry, Link, Root
+from memidex.store.snapshot import BY_EVENT, Entry, Link, Root
 from memidex.text import Span
 
 MAX_MARKDOWN = 100_000
@@ -241,6 +241,7 @@ def relation_lines(root: Root, entry: Entry) -> Iterator[str]:
 def links_to(root: Root, entry: Entry, limit: int) -> tuple[list[Link], int]:
     """The first relations that name a record, and how many do: of thousands only the shown ones are looked at."""
     rows = [root.backlinks.get(name, ()) for name in {entry.id, entry.folder, root.short(entry) or entry.id}]
+    rows = [tuple(link for link in row if link.type != BY_EVENT) for row in rows]
     rows = [row for row in rows if row]
     if len(rows) == 1:
         head = [link for link in dict.fromkeys(rows[0][: 4 * limit]) if link.directory in root.entries]

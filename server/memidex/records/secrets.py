@@ -153,6 +153,15 @@ def find(text: str) -> Iterator[Hit]:
     yield from sorted(found)
 
 
+def masked(text: str) -> str:
+    """The text with each credential in it replaced by the name of its kind."""
+    if not telling(text.encode("utf-8", "replace")):
+        return text
+    for hit in sorted(find(text), reverse=True):
+        text = f"{text[: hit.span.start]}[{hit.kind}]{text[hit.span.end :]}"
+    return text
+
+
 def tokens(text: str) -> Iterator[Hit]:
     """What has a form of its own: the patterns of `TOKENS`, and web tokens that decode."""
     for match in TOKEN.finditer(text):

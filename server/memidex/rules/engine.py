@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from memidex.records import secrets
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
 from memidex.records.memidex.vocabulary import SCHEMA_VERSION
@@ -27,6 +28,8 @@ from memidex.store.snapshot import Entry, Link, Root, normal_address
 from memidex.text import NOWHERE, Span
 
 log = logging.getLogger(__name__)
+ALWAYS = ("unsupported-version", "conflict-markers")
+"""Reported of a record of any version."""
 MAX_CHAIN = 10_000
 
 
@@ -60,7 +63,7 @@ def check_texts(bundle: Bundle, root: Root, selection: Selection = ALL) -> list[
     judged = bundle.record.version == SCHEMA_VERSION
     found: list[Finding] = []
     for name in problems:
-        if name in plans.parsed and (judged or name == "unsupported-version"):
+        if name in plans.parsed and (judged or name in ALWAYS):
             rule, severity = plans.parsed[name]
             found += run(rule, severity, bundle.directory, root, rule.bundle, (bundle, root), lambda: bundle)
     if judged:
@@ -129,7 +132,7 @@ def placed(
             report.severity if report.severity and severity == rule.severity else severity,
             f"{directory}/{report.file}",
             place(bundle, report.file, report.at),
-            report.message,
+            secrets.masked(report.message),  # a value that a message quotes may be one
             bundle.record.id or bundle.folder,
             tuple(related(report, root, bundle)),
             report.fixes,

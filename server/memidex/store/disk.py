@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
-import tempfile
 import time
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -421,7 +421,8 @@ def append(path: str, data: bytes) -> None:
 
 def replace(path: str, data: bytes) -> None:
     """Put `data` where `path` is in one step: after a crash the old or the new content is there. Raises `OSError`."""
-    handle, temporary = tempfile.mkstemp(prefix=".memidex-", suffix=".tmp", dir=os.path.dirname(path))
+    temporary = f"{os.path.dirname(path)}/.memidex-{secrets.token_hex(8)}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

@@ -17,7 +17,7 @@ from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File, parse
 from memidex.records.memidex.values import Run
 from memidex.store import disk
-from memidex.store.snapshot import Entry, Link, Reader, Root, entry, normal_address, short_id
+from memidex.store.snapshot import Entry, Reader, Root, entry, links_of, short_id
 
 CACHE_VERSION = 1
 PAUSE = 64
@@ -136,11 +136,9 @@ def joined(root: Root, entries: Iterable[Entry]) -> Root:
         ids.setdefault(item.id, []).append(here)
         if item.id != item.folder:
             ids.setdefault(item.folder, []).append(here)
-        for relation in item.relations:
-            target = relation.target
-            if target[:4] in ("MEM-", "mem-") or "/" in target:
-                target = normal_address(target)
-            backlinks.setdefault(target, []).append(Link(here, relation.type))
+        if item.relations or item.standing.by:
+            for target, link in links_of(item):
+                backlinks.setdefault(target, []).append(link)
         if item.anchors:
             anchors.setdefault(item.anchors[0], []).append(here)
         created.setdefault((str(item.scope), item.created), []).append(here)

@@ -142,8 +142,11 @@ class Product:
 NO_PRODUCT = Product()
 
 
+BY_EVENT = "by"
+
+
 class Link(NamedTuple):
-    """A relation seen from its target."""
+    """A relation seen from its target; of type `BY_EVENT` where it is not a relation but the event that ended a record."""
 
     directory: str
     type: str
@@ -163,6 +166,8 @@ class Reader(Protocol):
 
 def normal_address(text: str) -> str:
     """An address in the one spelling it is looked up by: `mem-1` and `agentqa://memory/MEM-1` are `MEM-001`."""
+    if text[:4].upper() != "MEM-" and "/" not in text:
+        return text
     uri = ids.URI.fullmatch(text)
     if uri:
         text = uri.group(1)
@@ -206,7 +211,7 @@ class Root:
         address = self.short_ids.get(address, address) if address.startswith("MEM-") else address
         folders = self.ids.get(address)
         if folders:
-            return self.entries.get(folders[0])
+            return self.entries.get(min(folders))  # of a repeated id always the same one
         return self.entries.get(address)
 
     def all_of(self, record_id: str) -> tuple[Entry, ...]:
@@ -228,7 +233,7 @@ class Root:
     def links_to(self, item: Entry) -> list[tuple[Entry, str]]:
         """Every relation that names the record, as (entry that has it, its type)."""
         names = {item.id, item.folder, self.short_ids.get(item.id, item.id)}
-        found = {link for name in names for link in self.backlinks.get(name, ())}
+        found = {link for name in names for link in self.backlinks.get(name, ()) if link.type != BY_EVENT}
         return [(self.entries[link.directory], link.type) for link in sorted(found) if link.directory in self.entries]
 
     def targets(self, item: Entry, kind: str) -> list[Entry]:
@@ -316,6 +321,14 @@ class Root:
         return replace(self, short_ids=Map(both))
 
 
+def links_of(item: Entry) -> Iterator[tuple[str, Link]]:
+    """What a record says of others, each with the one spelling of the other's address."""
+    for relation in item.relations:
+        yield normal_address(relation.target), Link(item.directory, relation.type)
+    if item.standing.by:
+        yield normal_address(item.standing.by), Link(item.directory, BY_EVENT)
+
+
 class Tables:
     """The tables of a root while entries are put in and taken out."""
 
@@ -336,9 +349,8 @@ class Tables:
         self.entries[here] = item
         for name in self.names(item):
             self.ids[name] = (*self.ids.get(name, ()), here)
-        for relation in item.relations:
-            target = normal_address(relation.target)
-            self.backlinks[target] = (*self.backlinks.get(target, ()), Link(here, relation.type))
+        for target, link in links_of(item):
+            self.backlinks[target] = (*self.backlinks.get(target, ()), link)
         if item.main is not None:
             self.anchors[item.main] = (*self.anchors.get(item.main, ()), here)
         key = (str(item.scope), item.created)
