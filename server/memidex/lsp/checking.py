@@ -92,7 +92,7 @@ class Recent:
         """The entries of those bundles that were opened by name, with the full stamp of a look at what is there."""
         found: list[Entry] = []
         for item in items:
-            if item.numbers.startswith(disk.UNLISTED) and item.directory not in self.reader.bundles:
+            if not item.numbers and item.directory not in self.reader.bundles:
                 contents = disk.read(item.directory, self.reader.root)
                 if contents:
                     bundle = opening.bundle_of(item.directory, contents)

@@ -839,7 +839,7 @@ class Session:
         same: list[Entry] = []
         for item in fresh:
             known = root.entries.get(item.directory)
-            if known is None or not known.numbers.startswith(disk.UNLISTED):
+            if known is None or known.numbers:
                 continue
             if restamped(known, item) == item:
                 same.append(item)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from memidex.store import disk
 from memidex.store.snapshot import Root
 
-SLICE = 0.006
+SLICE = 0.008
 """Seconds of looking at stamps at a time: with what is around it, less than a hundredth of a core."""
 MANY = 20
 """Changes in one look from which on all stamps are looked at: a checkout, an archive unpacked, an agent at work."""
@@ -96,7 +96,7 @@ def listed(path: str) -> set[str]:
 def differs(root: Root, directory: str) -> bool:
     """Whether a bundle's files are not as they were when it was read; one not looked at in full yet is taken as the same."""
     item = root.entries.get(directory)
-    if item is None or not item.numbers or item.numbers.startswith(disk.UNLISTED):
+    if item is None or not item.numbers:
         return False
     return disk.stamp(directory, item.names) != item.numbers
 
