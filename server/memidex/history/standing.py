@@ -6,7 +6,7 @@ One pure function of (record, log): the order of lines in the file and lines tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -195,22 +195,20 @@ def standing(record: Record, log: Log, as_of: int | None = None) -> Standing:
     events, identities = log.events, log.identities
     kinds = [event.type for event in events]
     plain = "retracted" not in kinds and "overturned" not in kinds and len(set(identities)) == len(identities)
-    if plain:
-        dead: frozenset[str] = frozenset()
-        order: Sequence[int] = range(len(events)) if in_order(events) else reading_order(log)
+    if plain and in_order(events):
+        live: Iterable[Event] = events
     else:
         order = reading_order(log)
-        dead = counts_for_nothing(log, order)
+        dead = frozenset[str]() if plain else counts_for_nothing(log, order)
+        live = [events[index] for index in order if identities[index] not in dead]
 
     status: Status = "candidate"
     confirmed = contradicted = helpful = harmful = 0
     last_confirmed = valid_to = by = reason = ended_by = path = None
     person_deprecated = False
     promotable = record.kind in PROMOTABLE_KINDS
-    for index in order:
-        if dead and identities[index] in dead:
-            continue
-        event, kind = events[index], kinds[index]
+    for event in live:
+        kind = event.type
         if kind == "confirmed":
             confirmed += 1
             last_confirmed = event.ordinal

@@ -110,7 +110,7 @@ def newest_first(root: Root, scope: Scope, product: str) -> Entry | None:
     whole = root.product(product)
     last = whole.current
     for ordinal in reversed(builds(whole, start_of_newest(whole, last), last)):
-        for folder in sorted(root.created.get((str(scope), ordinal), ()), reverse=True):
+        for folder in sorted(root.created.get((scope, ordinal), ()), reverse=True):
             item = root.entries[folder]
             if brings(item, scope, product) and is_first(root, item):
                 return item
@@ -125,7 +125,7 @@ def is_newest_first(root: Root, item: Entry) -> bool:
     if not in_newest_runs(whole, item.created):
         return False
     for ordinal in reversed(builds(whole, item.created, whole.current)):
-        for folder in reversed(root.created.get((str(item.scope), ordinal), ())):
+        for folder in reversed(root.created.get((item.scope, ordinal), ())):
             if folder > item.directory or ordinal > item.created:
                 other = root.entries[folder]
                 if brings(other, item.scope, item.product) and is_first(root, other):
@@ -135,7 +135,7 @@ def is_newest_first(root: Root, item: Entry) -> bool:
 
 def at_build(root: Root, scope: Scope, product: str, ordinal: int) -> Iterator[Entry]:
     """The records of one scope created at an ordinal that may have brought an anchor."""
-    for folder in root.created.get((str(scope), ordinal), ()):
+    for folder in root.created.get((scope, ordinal), ()):
         item = root.entries[folder]
         if brings(item, scope, product):
             yield item

@@ -17,7 +17,7 @@ from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File, parse
 from memidex.records.memidex.values import Run
 from memidex.store import disk
-from memidex.store.snapshot import Entry, Reader, Root, entry, links_of, short_id
+from memidex.store.snapshot import Entry, Made, Reader, Root, entry, links_of, short_id
 
 CACHE_VERSION = 1
 PAUSE = 64
@@ -128,7 +128,7 @@ def joined(root: Root, entries: Iterable[Entry]) -> Root:
     ids: dict[str, list[str]] = {}
     backlinks: dict[str, list[Any]] = {}
     anchors: dict[Any, list[str]] = {}
-    created: dict[tuple[str, int], list[str]] = {}
+    created: dict[Made, list[str]] = {}
     counts: dict[str, dict[int, int]] = {}
     for item in entries:
         here = item.directory
@@ -141,7 +141,7 @@ def joined(root: Root, entries: Iterable[Entry]) -> Root:
                 backlinks.setdefault(target, []).append(link)
         if item.anchors:
             anchors.setdefault(item.anchors[0], []).append(here)
-        created.setdefault((str(item.scope), item.created), []).append(here)
+        created.setdefault((item.scope, item.created), []).append(here)
         of_product = counts.setdefault(item.product, {})
         for ordinal in item.ordinals:
             of_product[ordinal] = of_product.get(ordinal, 0) + 1

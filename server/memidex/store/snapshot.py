@@ -86,10 +86,13 @@ def entry(bundle: Bundle, stamp: Stamp | None = None) -> Entry:
     """What is kept of a bundle."""
     record = bundle.record
     log = bundle.log
+    directory = bundle.directory
+    # An id equal to the folder's name is the folder's name, whatever its form.
+    own = directory.endswith(f"/{record.id}") or ids.FORM.fullmatch(record.id)
     return Entry(
-        bundle.directory,
+        directory,
         bundle.product,
-        record.id if ids.FORM.fullmatch(record.id) else bundle.folder,
+        record.id if own else bundle.folder,
         record.kind,
         record.subtype,
         tuple([anchor.normalized for anchor in record.anchors]),
@@ -142,6 +145,8 @@ class Product:
 NO_PRODUCT = Product()
 
 
+Made = tuple[Scope | None, int]
+"""The scope of a record and the ordinal of its creation."""
 BY_EVENT = "by"
 
 
@@ -193,9 +198,7 @@ class Root:
         default_factory=lambda: Map[AnyTarget, tuple[str, ...]](), repr=False
     )
     """Folders by main anchor."""
-    created: Map[tuple[str, int], tuple[str, ...]] = field(
-        default_factory=lambda: Map[tuple[str, int], tuple[str, ...]](), repr=False
-    )
+    created: Map[Made, tuple[str, ...]] = field(default_factory=lambda: Map[Made, tuple[str, ...]](), repr=False)
     """Folders by scope and ordinal of creation."""
     products: Map[str, Product] = field(default_factory=lambda: Map[str, Product](), repr=False)
     short_ids: Map[str, str] = field(default_factory=lambda: Map[str, str](), repr=False)
@@ -353,7 +356,7 @@ class Tables:
             self.backlinks[target] = (*self.backlinks.get(target, ()), link)
         if item.main is not None:
             self.anchors[item.main] = (*self.anchors.get(item.main, ()), here)
-        key = (str(item.scope), item.created)
+        key = (item.scope, item.created)
         self.created[key] = (*self.created.get(key, ()), here)
         counts = self.count(item.product)
         for ordinal in item.ordinals:
@@ -377,7 +380,7 @@ class Tables:
             drop(self.backlinks, normal_address(relation.target), from_here)
         if item.main is not None:
             drop(self.anchors, item.main, here)
-        drop(self.created, (str(item.scope), item.created), here)
+        drop(self.created, (item.scope, item.created), here)
         counts = self.count(item.product)
         for ordinal in item.ordinals:
             counts[ordinal] -= 1
