@@ -11,7 +11,6 @@ from memidex.records import secrets
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.places import Place
 from memidex.records.memidex.vocabulary import SCHEMA_VERSION
-from memidex.rules import registry
 from memidex.rules.rule import (
     ALL,
     BundleCheck,
@@ -42,8 +41,18 @@ class Plan(NamedTuple):
     links: tuple[tuple[Rule, Severity, StoreCheck], ...]
 
 
+def named(name: str) -> Rule | None:
+    """The rule of a name."""
+    from memidex.rules import registry
+
+    return registry.BY_NAME.get(name)
+
+
 @lru_cache(maxsize=16)
 def plan(selection: Selection) -> Plan:
+    # The rules are some sixty modules: the first check imports them, and not the way to an `initialize` answer.
+    from memidex.rules import registry
+
     chosen = [(rule, severity) for rule in registry.RULES if (severity := selection.severity(rule))]
     return Plan(
         {rule.name: (rule, severity) for rule, severity in chosen if isinstance(rule.bundle, FromParser)},
@@ -102,7 +111,7 @@ def run(
         reports = list(check(*subject)) if check else []
     except Exception as error:
         log.exception("rule %s failed on %s", rule.name, directory)
-        crashed = registry.BY_NAME["rule-crashed"]
+        crashed = named("rule-crashed") or rule
         message = (
             f"the rule {rule.name} failed on this record ({type(error).__name__}); the others ran. Please report it"
         )
@@ -243,11 +252,11 @@ def check_root(root: Root, selection: Selection = ALL) -> list[Finding]:
         path = f"{root.path}/memory/{name}/runs.jsonl"
         file = root.reader.file(path)
         for problem in file.problems if file else ():
-            rule = registry.BY_NAME.get(problem.rule)
+            rule = named(problem.rule)
             severity = selection.severity(rule) if rule else None
             if file and rule and severity:
                 found.append(Finding(rule, severity, path, file.span(problem.at), problem.message, None))
-    link_rule = registry.BY_NAME.get("link-leaves-root")
+    link_rule = named("link-leaves-root")
     severity = selection.severity(link_rule) if link_rule else None
     if link_rule and severity:
         message = "a symbolic link where a bundle's folder belongs; it is not followed"
