@@ -14,7 +14,6 @@ import time
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from memidex.records.memidex.bundle import Fault
@@ -85,7 +84,7 @@ def read(directory: str, root: str) -> Contents | None:
     ]
     for name in others:
         extra(directory, name, root, files, faults)
-    return Contents(files, tuple(sorted(others)), faults, stamp_of(wanted, numbers))
+    return Contents(files, tuple(sorted(map(printable, others))), faults, stamp_of(wanted, numbers))
 
 
 def read_known(directory: str, root: str) -> Contents | None:
@@ -145,8 +144,8 @@ def read_files(
             if found is None and error.errno == errno.ELOOP:  # a link that stays in the root
                 try:
                     files[name] = read_file(os.path.realpath(path))
-                except OSError as error:
-                    found = failed(error)
+                except OSError as behind:
+                    found = failed(behind)
             if found is not None:
                 faults[name] = found
             numbers += file_numbers(path)
@@ -184,6 +183,7 @@ def evidence_names(directory: str, root: str, faults: dict[str, Fault]) -> list[
 def extra(directory: str, name: str, root: str, files: dict[str, bytes], faults: dict[str, Fault]) -> None:
     """A file that is none of the format's: its bytes, since a manifest may list it."""
     path = f"{directory}/{name}"
+    name = printable(name)
     try:
         info = os.lstat(path)
         if stat.S_ISLNK(info.st_mode):
@@ -196,6 +196,11 @@ def extra(directory: str, name: str, root: str, files: dict[str, bytes], faults:
         return
 
 
+def printable(name: str) -> str:
+    """A name as it can be shown: what in it is not UTF-8, which no protocol takes, is replaced."""
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "replace")
+
+
 def read_other(path: str, root: str) -> bytes | Fault | None:
     """The bytes of a file of a root that is in no bundle; None where it is not there."""
     try:
@@ -205,8 +210,8 @@ def read_other(path: str, root: str) -> bytes | Fault | None:
         if found is None and error.errno == errno.ELOOP:
             try:
                 return read_file(os.path.realpath(path))
-            except OSError as error:
-                return failed(error)
+            except OSError as behind:
+                return failed(behind)
         return found
 
 
@@ -334,7 +339,9 @@ def products(root: str) -> Iterator[tuple[str, str]]:
     """(name, path of its bundles) of every product of a root."""
     try:
         with os.scandir(f"{root}/memory") as found:
-            names = sorted(item.name for item in found if item.is_dir(follow_symlinks=False))
+            names = sorted(
+                item.name for item in found if item.is_dir(follow_symlinks=False) and printable(item.name) == item.name
+            )
     except OSError:
         return
     for name in names:
@@ -350,6 +357,8 @@ def bundles(folder: str) -> tuple[list[str], list[str]]:
     try:
         with os.scandir(folder) as found:
             for item in found:
+                if printable(item.name) != item.name:
+                    continue  # no address could name it
                 if item.is_symlink():
                     links.append(f"{folder}/{item.name}")
                 elif item.is_dir() and not item.name.startswith("."):

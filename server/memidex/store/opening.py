@@ -34,10 +34,10 @@ class Disk:
         return read_bundle(directory, self.root)
 
     def file(self, path: str) -> File | None:
-        try:
-            return parse(path.rpartition("/")[2], disk.read_file(path))
-        except OSError:
-            return None
+        name, found = path.rpartition("/")[2], disk.read_other(path, self.root)
+        if isinstance(found, bundles.Fault):
+            return bundles.unread(name, found)
+        return None if found is None else parse(name, found)
 
 
 class Stopped(Exception):
@@ -114,10 +114,8 @@ def with_ledger(root: Root, product: str, data: bytes | None = None) -> Root:
     path = f"{root.path}/memory/{product}/runs.jsonl"
     numbers = disk.file_numbers(path)
     if data is None:
-        try:
-            data = disk.read_file(path)
-        except OSError:
-            data = b""
+        found = disk.read_other(path, root.path)
+        data = found if isinstance(found, bytes) else b""
     runs: Iterable[Run] = parse("runs.jsonl", data).value or ()
     return root.with_ledger(product, runs, numbers)
 

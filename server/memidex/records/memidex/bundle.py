@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from memidex.records.memidex import values
-from memidex.records.memidex.read import File, Log, RelationList, parse
+from memidex.records.memidex.read import File, Log, Problem, RelationList, parse
+from memidex.text import NOWHERE
 
 Integrity = Literal["sealed", "appended", "edited", "rewritten", "incomplete", "unknown"]
 
@@ -21,6 +22,20 @@ class Fault:
 
     why: Literal["too-large", "unreadable", "not-a-file", "link"]
     message: str
+
+
+FAULTS = {
+    "too-large": "file-too-large",
+    "unreadable": "unreadable-file",
+    "not-a-file": "unreadable-file",
+    "link": "link-leaves-root",
+}
+"""The rules that report them."""
+
+
+def unread(name: str, fault: Fault) -> File:
+    """A file that was not read, for one that is in no bundle: it says nothing, and has the fault as its problem."""
+    return File(name, b"", None, (Problem(FAULTS[fault.why], NOWHERE, f"{name}: {fault.message}"),))
 
 
 NO_RECORD = values.Record()
