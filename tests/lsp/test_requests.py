@@ -14,9 +14,9 @@ import pytest
 from lsprotocol import types
 
 sys.path.insert(0, str(Path(__file__).parent))
-from editor_client import NEOVIM, NOTHING, PULLS, VSCODE, Editor, merged, uri
-from raw_client import LIMIT
-from roots import healthy, many
+from editor_client import COMMAND, NEOVIM, NOTHING, PULLS, VSCODE, Editor, merged, uri
+from raw_client import LIMIT, RawClient
+from roots import healthy, many, wrong
 
 from memidex.lsp.server import App
 
@@ -101,6 +101,15 @@ def test_a_client_of_no_capabilities_at_all_is_served(tmp_path: Path) -> None:
         symbols = client.request("textDocument/documentSymbol", {"textDocument": {"uri": uri(record)}})
         assert all("location" in item for item in symbols)
         assert client.asked == []
+
+
+def test_a_client_that_never_says_it_is_ready_is_served(tmp_path: Path) -> None:
+    record = wrong(tmp_path).path("record.md")
+    with RawClient(command=COMMAND) as client:
+        folders = [{"uri": uri(tmp_path), "name": "w"}]
+        client.ask(1, "initialize", {"processId": None, "capabilities": {}, "workspaceFolders": folders})
+        found = client.ask(2, "workspace/diagnostic", {"previousResultIds": []})["result"]["items"]
+        assert [item["uri"] for item in found] == [uri(record)]
 
 
 def test_answers_are_of_the_form_that_the_client_knows(tmp_path: Path) -> None:

@@ -309,6 +309,7 @@ def silent(done: int, every: int) -> None:
 def register(app: App) -> None:
     """What begins and ends a session, what changes it, and diagnostics."""
     server, session = app.server, app.session
+    begun: list[bool] = []
 
     @server.feature(types.INITIALIZE)
     async def initialize(params: types.InitializeParams) -> None:
@@ -318,10 +319,19 @@ def register(app: App) -> None:
         experimental = app.capability("experimental")
         app.follows = isinstance(experimental, dict) and bool(cast(dict[str, Any], experimental).get("memidex"))
         app.take_settings(params.initialization_options)
+        session.start(begin_anyway())
 
     @server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
-        session.start(begin())
+        if not begun:
+            begun.append(True)
+            session.start(begin())
+
+    async def begin_anyway() -> None:
+        """A client that never says that it is ready is served without being asked anything."""
+        await asyncio.sleep(PATIENCE)
+        if not begun:
+            await session.discover(session.folders())
 
     async def begin() -> None:
         asked = [session.start(register_with_client())]

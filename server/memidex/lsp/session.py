@@ -51,7 +51,6 @@ from memidex.records.memidex.bundle import Bundle
 from memidex.rules import engine
 from memidex.rules.rule import Finding, Selection
 from memidex.store import disk, opening
-from memidex.store.disk import Stamp
 from memidex.store.snapshot import Entry, Root, Snapshot, entry, place_of
 from memidex.text import Source
 from memidex.text.source import BOM
@@ -242,7 +241,9 @@ class Session:
         if root is not None:
             self.buffers[root.path].marked.pop(path, None)
             place = place_of(root.path, path)
-            if place:
+            if place and self.weight(Owner(root.path, place[0])) == "large":
+                self.changed_outside([path])
+            elif place:
                 self.take_read(root.path, read_again(root, [place[0]]))
             elif self.buffers[root.path].files.pop(path, None):
                 self.file_changed(root.path, path)
@@ -301,27 +302,25 @@ class Session:
                 if place is None:
                     self.apply(path)
                     continue
-                before = self.before(root, place[0])
-                if before is None:
-                    continue
-                stamp = stamp_in(root, place[0])
+                before = self.buffers[root.path].bundles.get(place[0])
 
                 def work(
                     _cancelled: Cancelled,
-                    before: Bundle = before,
-                    name: str = place[1],
+                    root: Root = root,
+                    before: Bundle | None = before,
+                    place: tuple[str, str] = place,
                     source: Source = document.source,
-                    stamp: Stamp | None = stamp,
-                ) -> tuple[Bundle, Entry]:
-                    after = with_text(before, name, source)
-                    return after, entry(after, stamp)
+                ) -> tuple[Bundle, Entry] | None:
+                    known = before or (opening.read_bundle(place[0], root.path) if place[0] in root.entries else None)
+                    after = with_text(known, place[1], source) if known else None
+                    return (after, entry(after, stamp_in(root, place[0]))) if after else None
 
-                after, item = await self.server.run_cancellable(work)
+                found = await self.server.run_cancellable(work)
                 now = self.root_at(root.path)
-                if now and self.document(path) and place[0] in now.entries:
+                if found and now and self.document(path) and place[0] in now.entries:
                     held = self.buffers[root.path].bundles.get(place[0])
-                    if held is None or held is before:
-                        self.take_buffer(now, after, item)
+                    if held is before:
+                        self.take_buffer(now, *found)
                     else:  # another file of the bundle was edited meanwhile
                         self.edited[path] = None
         finally:
@@ -713,20 +712,26 @@ class Session:
         next_search = time.monotonic() + 5
         while True:
             await asyncio.sleep(POLL if closely else 3 * POLL)
-            for root in self.snapshot.roots:
-                if root.path in self.outside or root.path not in self.watches:
-                    continue
-                seen = self.watches[root.path]
-                first = list(self.buffers[root.path].bundles) if closely else None
-                found = await self.away(look, root, seen, first)
-                if seen.reconfigured and closely:
-                    self.configure([root.path])
-                self.changed_outside(found)
-            if closely and time.monotonic() > next_search:
-                started = time.monotonic()
-                await self.discover(self.folders())
-                now = time.monotonic()
-                next_search = now + max(5, DISCOVERY_SHARE * (now - started))
+            try:
+                await self.look_at_all(closely=closely)
+                if closely and time.monotonic() > next_search:
+                    started = time.monotonic()
+                    await self.discover(self.folders())
+                    now = time.monotonic()
+                    next_search = now + max(5, DISCOVERY_SHARE * (now - started))
+            except Exception:
+                logger.exception("looking at the disk failed")
+
+    async def look_at_all(self, *, closely: bool) -> None:
+        for root in self.snapshot.roots:
+            if root.path in self.outside or root.path not in self.watches:
+                continue
+            seen = self.watches[root.path]
+            first = list(self.buffers[root.path].bundles) if closely else None
+            found = await self.away(look, root, seen, first)
+            if seen.reconfigured and closely:
+                self.configure([root.path])
+            self.changed_outside(found)
 
     def folders(self) -> list[str]:
         """The paths of the workspace's folders."""
@@ -798,7 +803,10 @@ class Session:
                         for owner in islice(self.waiting, BATCH)
                         if owner.root == first.root and self.weight(owner) != "large"
                     ]
-                await self.check_away(batch)
+                try:
+                    await self.check_away(batch)
+                except Exception:
+                    logger.exception("checking failed")
                 self.flush()
         finally:
             self.crew = None
