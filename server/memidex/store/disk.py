@@ -428,6 +428,8 @@ def roots_below(directory: str, goes_on: Callable[[], bool] = lambda: True) -> l
 def state_folder(root: str) -> str:
     """`.memidex/` of a root, made with its own `.gitignore` where it is not there; raises `OSError`."""
     folder = f"{root}/{STATE}"
+    if os.path.islink(folder) and leaves(folder, root):
+        raise OSError(errno.ELOOP, "the machine-local state is a link out of the knowledge root", folder)
     os.makedirs(folder, exist_ok=True)
     ignore = f"{folder}/.gitignore"
     if not os.path.exists(ignore):
@@ -451,9 +453,13 @@ def locked(root: str, name: str) -> Generator[str]:
 
 
 def append(path: str, data: bytes) -> None:
-    """Add whole lines to the end of a file in one write; raises `OSError`."""
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    """Add whole lines to the end of a file in one write, after its last line was completed; raises `OSError`."""
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
     try:
+        if os.fstat(handle).st_size:
+            os.lseek(handle, -1, os.SEEK_END)
+            if os.read(handle, 1) != b"\n":
+                data = b"\n" + data
         os.write(handle, data)
         os.fsync(handle)
     finally:

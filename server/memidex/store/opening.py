@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import zlib
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -166,6 +167,8 @@ def rows(table: dict[Any, list[Any]]) -> Any:
 
 
 class Cache(Struct, frozen=True, array_like=True):
+    """What is written, after the checksum of it."""
+
     version: int
     root: str
     entries: tuple[Entry, ...]
@@ -178,9 +181,11 @@ DECODER: msgspec.msgpack.Decoder[Cache] = msgspec.msgpack.Decoder(Cache)
 def warm(path: str, reader: Reader | None = None) -> Root | None:
     """The root as the cache remembers it; None where there is no cache that can be believed. Then look for `changes`."""
     try:
-        data = disk.read_state(path, "index")
+        data = memoryview(disk.read_state(path, "index"))
+        if zlib.crc32(data[4:]) != int.from_bytes(data[:4]):
+            return None
         with bulk():
-            cache = DECODER.decode(data)
+            cache = DECODER.decode(data[4:])
             if cache.version != CACHE_VERSION or cache.root != path:
                 return None
             return joined(bare(path, reader or Disk(path))[0], cache.entries)
@@ -194,10 +199,10 @@ def save(root: Root) -> bool:
         item if disk.settled(item.numbers) else msgspec.structs.replace(item, numbers=b"")
         for item in root.entries.values()
     )
-    data = ENCODER.encode(Cache(CACHE_VERSION, root.path, entries))
     try:
-        disk.replace(f"{disk.state_folder(root.path)}/index", data)
-    except OSError:
+        data = ENCODER.encode(Cache(CACHE_VERSION, root.path, entries))
+        disk.replace(f"{disk.state_folder(root.path)}/index", zlib.crc32(data).to_bytes(4) + data)
+    except (OSError, UnicodeEncodeError):  # the second: a root at a path that is not UTF-8
         return False
     return True
 
