@@ -53,7 +53,9 @@ def plan(selection: Selection) -> Plan:
     # The rules are some sixty modules: the first check imports them, and not the way to an `initialize` answer.
     from memidex.rules import registry
 
-    chosen = [(rule, severity) for rule in registry.RULES if (severity := selection.severity(rule))]
+    chosen: list[tuple[Rule, Severity]] = [
+        (rule, severity) for rule in registry.RULES if (severity := selection.severity(rule))
+    ]
     return Plan(
         {rule.name: (rule, severity) for rule, severity in chosen if isinstance(rule.bundle, FromParser)},
         tuple(
