@@ -81,6 +81,14 @@ def test_findings_are_sorted_by_path_position_and_code(tmp_path: Path) -> None:
     assert keys == sorted(keys)
 
 
+def test_findings_of_several_roots_are_sorted_by_path_as_one_list(tmp_path: Path) -> None:
+    for name in ("kb", "kb-old", "kb.new"):
+        sketch("-- record.md --\ntrust: 1\n", tmp_path / name)
+    paths = [item["path"] for item in inside(tmp_path, "check", "--format", "json").json["findings"]]
+    assert len({path.partition("/")[0] for path in paths}) == 3
+    assert paths == sorted(paths)
+
+
 def test_the_text_can_be_clicked(drawn: Sketch, tmp_path: Path) -> None:
     done = inside(tmp_path, "check")
     path = f"agent-qa-knowledge/memory/shop/bundles/{drawn.ids['a']}/record.md"

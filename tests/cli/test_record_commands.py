@@ -427,3 +427,15 @@ def test_the_server_answers_on_stdio_and_ends_when_told(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith(b"Content-Length: ")
     assert b'"memidex"' in done.stdout
+
+
+def test_verify_says_of_a_folder_and_of_a_file_that_was_not_read_what_they_are(tmp_path: Path) -> None:
+    drawn = sketch("-- record.md --", tmp_path)
+    bundle = drawn.path("record.md").parent
+    (bundle / "more").mkdir()
+    (bundle / "more" / "x.txt").write_text("x")
+    drawn.path("relations.json").unlink()
+    drawn.path("relations.json").mkdir()
+    out = inside(tmp_path, "verify").out
+    assert "/more: incomplete: there, but the manifest does not list it\n" in out
+    assert "/relations.json: unknown: there is a folder or a device where a file belongs\n" in out

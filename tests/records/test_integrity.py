@@ -166,11 +166,17 @@ def test_a_manifest_with_conflict_markers_seals_nothing_until_they_are_resolved(
 # What is no fact of integrity -----------------------------------------------------------------------------------------
 
 
-def test_a_file_with_a_fault_has_no_state_of_its_own() -> None:
-    assert bundle(relations=None, faults={"relations.json": Fault("too-large", "9 MB")}).seals == ()
+def test_of_a_file_with_a_fault_nothing_is_known_and_the_bundle_is_not_called_sealed() -> None:
+    huge = bundle(relations=None, faults={"relations.json": Fault("too-large", "9 MB")})
+    assert (huge.seals, huge.integrity) == ((("relations.json", "unknown"),), "unknown")
     gone = {name: data for name, data in FILES.items() if not name.startswith("evidence/")}
     faulted = read("/r/memory/komazon/bundles/x", "komazon", gone, (), {"evidence": Fault("link", "out of the root")})
-    assert faulted.seals == ()
+    assert (faulted.seals, faulted.integrity) == ((("evidence", "unknown"),), "unknown")
+
+
+def test_what_is_known_to_be_wrong_weighs_more_than_what_is_not_known() -> None:
+    both = bundle(record=b"another", faults={"notes.txt": Fault("link", "to nothing")})
+    assert both.integrity == "edited"
 
 
 def test_a_listed_path_that_leaves_the_bundle_or_names_an_artifact_is_not_missing() -> None:

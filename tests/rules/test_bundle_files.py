@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from memidex import example
 from memidex.rules import engine
 from memidex.rules.rule import Finding
 from memidex.store import opening
+from memidex.text import Edit, apply
 
 ID = "fact-el-textbox-search-komazon-612eabcf3c2e3451"
 
@@ -143,6 +145,68 @@ def test_a_manifest_of_unknown_shape_is_a_warning_and_another_bad_value_an_error
     (folder / "manifest.json").unlink()
     (folder / "provenance.json").write_text('{"buildOrdinal":-1}')
     assert ("bad-value", "error") in [(finding.rule.name, finding.severity) for finding in findings(folder)]
+
+
+@pytest.mark.parametrize(("entry", "wrong"), [('"zz"', '"zz"'), ('{"hash":"HASH","size":"x"}', '"x"'), ("7", "7")])
+def test_one_wrong_entry_of_a_manifest_is_an_error_at_itself(folder: Path, entry: str, wrong: str) -> None:
+    manifest = folder / "manifest.json"
+    value = json.loads(manifest.read_text())
+    value["files"]["record.md"] = json.loads(entry.replace("HASH", "0" * 64))
+    manifest.write_text(json.dumps(value))
+    (finding,) = findings(folder)
+    assert (finding.rule.name, finding.severity) == ("bad-value", "error")
+    assert manifest.read_text()[finding.span.start : finding.span.end] == wrong
+
+
+def test_other_keys_beside_relations_by_type_are_the_writers_own(folder: Path) -> None:
+    relations = folder / "relations.json"
+    relations.write_text('{"schemaVersion":2,"derived-from":["fact-el-gone-0000000000000000"],"by":"x"}')
+    assert [rule for rule, name in told(folder) if name == "relations.json"] == [
+        "edited-since-sealed",
+        "relation-to-nowhere",
+    ]
+    relations.write_text('{"schemaVersion":2,"by":"x"}')
+    assert ("bad-relation", "relations.json") in told(folder)
+
+
+def test_a_short_id_that_nobody_knows_here_is_one_finding_on_every_machine(folder: Path) -> None:
+    (folder / "relations.json").write_text('{"relations":[{"type":"derived-from","target":"mem-77"}]}')
+    assert [rule for rule, name in told(folder) if name == "relations.json"] == [
+        "edited-since-sealed",
+        "machine-local-target",
+    ]
+
+
+def of_ledger(folder: Path, data: bytes) -> list[Finding]:
+    ledger = folder.parents[1] / "runs.jsonl"
+    ledger.write_bytes(data)
+    root = opening.cold(folder.parents[3].as_posix())
+    return [finding for finding in engine.check_root(root) if finding.path == ledger.as_posix()]
+
+
+@pytest.mark.parametrize(
+    ("data", "rules"),
+    [
+        (b'{"ordinal":1}\n', []),
+        (b'{"ordinal":1,"run":"\xff"}\n', ["bad-encoding"]),
+        ('{"ordinal":1}\n'.encode("utf-16"), ["bad-encoding"]),
+        (b'{"ordinal":1,"run":"ghp_' + b"a1B2c3D4e5F6g7H8i9J0" * 2 + b'"}\n', ["secret-in-text"]),
+        ('{"ordinal":1,"run":"a\u200bb"}\n'.encode(), ["hidden-characters"]),
+        (b'{"ordinal":1}\n{oops\n', ["bad-json"]),
+    ],
+)
+def test_a_run_ledger_is_looked_at_as_every_text_is(folder: Path, data: bytes, rules: list[str]) -> None:
+    found = of_ledger(folder, data)
+    assert [(finding.rule.name, finding.record) for finding in found] == [(rule, None) for rule in rules]
+
+
+def test_a_conflict_in_a_run_ledger_can_be_settled(folder: Path) -> None:
+    ours, theirs = '{"ordinal":1,"run":"a"}\n', '{"ordinal":1,"run":"b"}\n'
+    text = f"<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
+    (finding,) = of_ledger(folder, text.encode())
+    both = finding.fixes[0]
+    assert both.title == "Keep the lines of both sides"
+    assert apply(text, [Edit(edit.span, edit.text) for edit in both.edits]) == ours + theirs
 
 
 def test_backslashes_in_a_manifest_are_told_and_its_files_are_found_all_the_same(folder: Path) -> None:

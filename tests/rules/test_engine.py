@@ -51,6 +51,7 @@ def test_a_version_in_quotes_is_a_wrong_type_and_the_rest_is_judged(tmp_path: Pa
         ("<!-- memidex: allow stored-derived-field -->", ["unknown-value"]),
         ("<!-- memidex: allow stored-derived-field, unknown-value -->", []),
         ("<!--memidex:allow stored-derived-field unknown-value-->", []),
+        ("<!-- memidex: allow MX106 -->", ["unknown-value"]),
         ("<!-- memidex: allow id-form -->", ["stored-derived-field", "unknown-value"]),
         ("memidex: allow stored-derived-field", ["stored-derived-field", "unknown-value"]),
     ],

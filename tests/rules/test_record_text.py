@@ -108,9 +108,19 @@ def test_a_misspelt_word_is_reported_at_itself_with_the_one_that_was_meant(
 
 
 def test_a_value_that_is_near_to_no_word_has_no_fix(tmp_path: Path) -> None:
-    (finding,) = found(sketch('-- record.md --\nkind: "zzzz"\n', tmp_path), "unknown-value")
+    (finding,) = found(sketch('-- record.md --\nkind: "zzzz"\n', tmp_path / "1"), "unknown-value")
     assert finding.fixes == ()
     assert "fact" in finding.message
+    other = '{"t":"platform","platform":"windows"}'
+    drawn = sketch(f'-- record.md --\nanchors: [{{"raw":{other},"normalized":{other}}}]\n', tmp_path / "2")
+    assert [finding.fixes for finding in found(drawn, "unknown-value")] == [(), ()]
+
+
+@pytest.mark.parametrize("line", ["kind: 4", "subtype: [1]", "originClass: true", 'scope: {"tier":1,"key":"shop"}'])
+def test_where_a_word_belongs_a_value_that_is_no_text_is_of_a_wrong_type(line: str, tmp_path: Path) -> None:
+    drawn = sketch(f"-- record.md --\n{line}\n", tmp_path)
+    assert len(found(drawn, "wrong-type")) == 1
+    assert found(drawn, "unknown-value") == []
 
 
 def test_a_wrong_subtype_of_a_fact_is_told_once(tmp_path: Path) -> None:
@@ -204,6 +214,23 @@ def test_a_file_in_utf_16_is_told_to_be_that(tmp_path: Path) -> None:
     drawn.path("evidence/evidence.md").write_bytes("# Evidence".encode("utf-16"))
     (finding,) = found(drawn, "bad-encoding")
     assert "UTF-16" in finding.message
+
+
+@pytest.mark.parametrize("name", ["record.md", "evidence/outcomes.jsonl", "relations.json", "observations.jsonl"])
+@pytest.mark.parametrize("data", [b"\0\1\2\xff\n\xfe\0", '{"a": 1}\n{"b": 2}\n'.encode("utf-16")])
+def test_of_a_file_that_is_no_text_nothing_else_is_told(name: str, data: bytes, tmp_path: Path) -> None:
+    drawn = sketch("-- record.md --\n", tmp_path)
+    drawn.path(name).write_bytes(data)
+    for rule in ("unreadable-frontmatter", "unreadable-event", "torn-line", "bad-json"):
+        assert found(drawn, rule) == []
+    assert len(found(drawn, "bad-encoding")) == 1
+
+
+def test_a_line_that_is_text_and_no_event_is_told_beside_one_that_is_no_text(tmp_path: Path) -> None:
+    drawn = sketch("-- record.md --\n", tmp_path)
+    drawn.path("evidence/outcomes.jsonl").write_bytes(b'{"a\xff\n{oops\n')
+    (finding,) = found(drawn, "unreadable-event")
+    assert finding.span.start == 6
 
 
 SECRET = "AKIAIOSFODNN7" + "EXAMPLE"

@@ -161,7 +161,8 @@ def several(paths: Sequence[str], options: Namespace, console: Console) -> dict[
             found.setdefault(readable(above), []).append(path if paths else above)
         for root in below:
             found.setdefault(readable(root), []).append(root)
-    return dict(sorted(found.items()))
+    # As their findings are sorted, which have a path below them.
+    return dict(sorted(found.items(), key=lambda item: console.shown(item[0]) + "/"))
 
 
 def within(path: str, folder: str) -> bool:

@@ -61,13 +61,15 @@ def files(bundle: Bundle) -> list[dict[str, str]]:
 
 
 def why(bundle: Bundle, name: str, state: str) -> str:
+    if name in bundle.faults:
+        return bundle.faults[name].message
     if name == "manifest.json":
         return "there is no manifest" if state == "incomplete" else "it is of a shape that is not known"
     match state:
         case "incomplete":
             return (
                 "there, but the manifest does not list it"
-                if name in bundle.files
+                if name in bundle.files or name in bundle.others
                 else "the manifest lists it, and it is not there"
             )
         case "appended":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ from memidex.text import NOWHERE, Span
 log = logging.getLogger(__name__)
 ALWAYS = ("unsupported-version", "conflict-markers")
 """Reported of a record of any version."""
+LEDGER = "runs.jsonl"
+OF_ANY_TEXT = frozenset({"bad-encoding", "hidden-characters", "secret-in-text"})
 MAX_CHAIN = 10_000
 
 
@@ -128,7 +131,7 @@ def placed(
     bundle = load()
     if bundle is None:
         return
-    if rule.name in bundle.record.allowed:
+    if rule.name in bundle.record.allowed or rule.code in bundle.record.allowed:
         return
     for report in reports:
         file = bundle.files.get(report.file)
@@ -247,17 +250,31 @@ def generations(root: Root, starts: list[Entry], theirs: str, own: str) -> set[s
     return found
 
 
+def check_ledger(directory: str, product: str, root: Root, selection: Selection) -> Iterator[Finding]:
+    """What is wrong with a product's run ledger: what its parser found, and what is looked for in any text."""
+    file = root.reader.file(f"{directory}/{LEDGER}")
+    if file is None:
+        return
+    alone = Bundle(directory, product, {LEDGER: file})
+    for problem in file.problems:
+        rule = named(problem.rule)
+        severity = selection.severity(rule) if rule else None
+        if rule and severity:
+            mends = rule.bundle.fixes if isinstance(rule.bundle, FromParser) else None
+            fixes = tuple(mends(alone, LEDGER, problem)) if mends else ()
+            at, message = file.span(problem.at), secrets.masked(problem.message)
+            yield Finding(rule, severity, f"{directory}/{LEDGER}", at, message, None, fixes=fixes)
+    for rule, severity, check in plan(selection).texts:
+        if rule.name in OF_ANY_TEXT:
+            for finding in run(rule, severity, directory, root, check, (alone, root), lambda: alone):
+                yield replace(finding, record=None)
+
+
 def check_root(root: Root, selection: Selection = ALL) -> list[Finding]:
     """What is wrong with a root outside its bundles: run ledgers, links among the bundles' folders."""
     found: list[Finding] = []
     for name in root.products:
-        path = f"{root.path}/memory/{name}/runs.jsonl"
-        file = root.reader.file(path)
-        for problem in file.problems if file else ():
-            rule = named(problem.rule)
-            severity = selection.severity(rule) if rule else None
-            if file and rule and severity:
-                found.append(Finding(rule, severity, path, file.span(problem.at), problem.message, None))
+        found += check_ledger(f"{root.path}/memory/{name}", name, root, selection)
     link_rule = named("link-leaves-root")
     severity = selection.severity(link_rule) if link_rule else None
     if link_rule and severity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def nearest(text: object, words: Iterable[str], at_least: float = 60.0) -> str | None:
+def nearest(text: object, words: Iterable[str], at_least: float = 61.0) -> str | None:
     """The nearest word; None where none is near enough or two are as near."""
     from rapidfuzz import fuzz, process
 

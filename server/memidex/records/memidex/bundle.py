@@ -94,7 +94,7 @@ class Bundle:
     def integrity(self) -> Integrity:
         """How the files stand to the manifest (contract, section 8); the worst state of any file."""
         states = {state for _, state in self.seals}
-        for state in ("unknown", "rewritten", "edited", "incomplete", "appended"):
+        for state in ("rewritten", "edited", "incomplete", "unknown", "appended"):
             if state in states:
                 return state
         return "sealed"
@@ -103,15 +103,20 @@ class Bundle:
     def seals(self) -> tuple[tuple[str, Integrity], ...]:
         """Each committed file that is not simply sealed, with its state; `manifest.json` itself where it says nothing.
 
-        A file that is there and could not be read has no state: its fault says what there is to say.
+        Of a file that is there and could not be read nothing is known.
         """
+        unread: list[tuple[str, Integrity]] = [
+            (name, "unknown")
+            for name in self.faults
+            if not is_left_over(name) and name.partition("/")[0] != "artifacts"
+        ]
         file = self.files.get("manifest.json")
         if file is None:
-            return () if "manifest.json" in self.faults else (("manifest.json", "incomplete"),)
+            return tuple(unread) if "manifest.json" in self.faults else (("manifest.json", "incomplete"), *unread)
         manifest: values.Manifest | None = file.value
         if manifest is None or any(problem.rule == "conflict-markers" for problem in file.problems):
-            return (("manifest.json", "unknown"),)
-        found: list[tuple[str, Integrity]] = []
+            return (("manifest.json", "unknown"), *unread)
+        found = unread
         listed: set[str] = set()
         for name, sealed in manifest.files.items():
             held = self.files.get(name)

@@ -6,7 +6,7 @@ Imported only when the accepting path refuses a file: pydantic, PyYAML and pytho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import Any, TypeVar, cast
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from memidex.records.memidex import formats, values
 from memidex.records.memidex.places import At, Node, Path, Place, Unreadable, json_tree
 from memidex.records.memidex.read import File, Log, Problem, RelationList, identity
-from memidex.records.memidex.vocabulary import ANCHOR_FIELDS, DERIVED_FIELDS, SCHEMA_VERSION, SECTIONS
+from memidex.records.memidex.vocabulary import ANCHOR_FIELDS, DERIVED_FIELDS, RELATIONS, SCHEMA_VERSION, SECTIONS
 from memidex.text import Source, Span
 
 CONFLICT = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?: |$)")
@@ -41,8 +41,23 @@ def file(name: str, data: bytes) -> File:
         read_from = File(name, resolve(found.source, side).encode("utf-8", "replace"), None)
     reader = READERS.get(name)
     found.value = reader(read_from, problems) if reader else None
-    found.problems = tuple(problems[:1] if conflict else problems[:MAX_PROBLEMS])
+    if conflict:
+        problems = problems[:1]
+    elif NO_TEXT.search(found.source.string):
+        problems = [problem for problem in problems if not by_encoding(found.source, problem)]
+    found.problems = tuple(problems[:MAX_PROBLEMS])
     return found
+
+
+UNREADABLE = {"unreadable-frontmatter", "unreadable-event", "torn-line", "bad-json"}
+NO_TEXT = re.compile("[\0\udc80-\udcff]")
+
+
+def by_encoding(source: Source, problem: Problem) -> bool:
+    """Whether a line cannot be read for bytes that are no text, which bad-encoding reports."""
+    if problem.rule not in UNREADABLE or not isinstance(problem.at, Span):
+        return False
+    return NO_TEXT.search(source.line_text(source.line_of(problem.at.start))) is not None
 
 
 # git's conflict markers -----------------------------------------------------------------------------------------------
@@ -181,9 +196,21 @@ def describe(error: Any, path: Path) -> str:
         case "too_short":
             return f"{name} is empty"
         case _ if kind in WANTED:
-            return f"{name} is {got}; it should be {WANTED[kind]}"
+            return f"{name} is {got}{SHOULD}{WANTED[kind]}"
         case _:
             return f"{name} is {got}: {str(error['msg']).removeprefix('Value error, ')}"
+
+
+WORDS = {"literal_error", "union_tag_invalid"}
+SHOULD = "; it should be "
+
+
+def either(message: str, other: str) -> str:
+    """The message of a value that may be of another type too."""
+    before, should, wanted = message.rpartition(SHOULD)
+    if not should or wanted == other:
+        return message
+    return f"{before}{should}{other}" if other == WANTED["float_type"] else f"{message} or {other}"
 
 
 def problems_of(
@@ -202,8 +229,13 @@ def problems_of(
                 else Place(path, "key" if error["type"] == "extra_forbidden" else "value")
             )
             wrong = error["input"].get("t") if error["type"] == "union_tag_invalid" else error["input"]
-            problem = Problem(name_rule(error["type"], at.path), at, describe(error, path), wrong)
-            found.setdefault(path, problem)
+            # A word of the format is text; where there is none at all, the type is wrong and not the word.
+            kind = "string_type" if error["type"] in WORDS and not isinstance(wrong, str) else error["type"]
+            problem = Problem(name_rule(kind, at.path), at, describe(error, path), wrong)
+            if path not in found:
+                found[path] = problem
+            elif error["type"] in WANTED:  # another branch of a union
+                found[path] = found[path]._replace(message=either(found[path].message, WANTED[error["type"]]))
         return list(found.items())
     except RecursionError:
         return [((), Problem(name_rule("recursion", ()), Place(), "nested too deeply"))]
@@ -313,8 +345,12 @@ def polish(problem: Problem, front: dict[str, Any]) -> Problem:
             target = target[step]
         fields = ANCHOR_FIELDS.get(str((object_of(target) or {}).get("t")), ())
         if fields:
-            return problem._replace(message=f"{problem.message}; an anchor of this type has {' and '.join(fields)}")
+            return problem._replace(message=f"{problem.message}; an anchor of this type has {listing(fields)}")
     return problem
+
+
+def listing(words: Sequence[str]) -> str:
+    return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1]
 
 
 def taken(front: dict[str, Any], name: str, wanted: Any, otherwise: Any, refused: list[tuple[Path, Problem]]) -> Any:
@@ -505,6 +541,12 @@ def json_document(model: type[BaseModel], wanted: type[msgspec.Struct]) -> Calla
     return read
 
 
+def are_by_type(value: dict[str, Any]) -> bool:
+    """Whether an object is one of type to list of targets: nothing but lists, or a list under a type that is known."""
+    lists = {name for name, item in value.items() if isinstance(item, list)}
+    return len(lists) == len(value) or not lists.isdisjoint(RELATIONS)
+
+
 def relations(found: File, problems: list[Problem]) -> RelationList:
     """The three shapes that are read: `{"relations": [...]}`, a bare list, and an object of type to targets."""
     node = tree_of(found, problems)
@@ -517,9 +559,10 @@ def relations(found: File, problems: list[Problem]) -> RelationList:
         items = [(("relations", index), item) for index, item in enumerate(listed)]
     elif bare is not None:
         items = [((index,), item) for index, item in enumerate(bare)]
-    elif value is not None and "relations" not in value and all(isinstance(item, list) for item in value.values()):
+    elif value is not None and "relations" not in value and are_by_type(value):
         for kind, targets in value.items():
-            for index, target in enumerate(targets):
+            # Any other key is the writer's own, such as a version.
+            for index, target in enumerate(list_of(targets) or ()):
                 known = object_of(target)
                 items.append(
                     ((kind, index), {"type": kind, "target": target} if known is None else {"type": kind, **known})
@@ -572,12 +615,25 @@ def manifest(found: File, problems: list[Problem]) -> values.Manifest | None:
     strange = "files" not in value or any(path[:1] == ("files",) for path, _ in refused)
     known = None if strange else salvage(values.Manifest, {**value, "files": files}, refused)
     if known is None:
+        wrong = wrong_entries(named, refused) if object_of(value.get("files")) is not None else []
+        problems.extend(wrong)
+        if wrong:
+            return None
         at = Place(("files",)) if "files" in node.members else node.span
         message = "the manifest is of a shape that is not known, so nothing can be said of the bundle's integrity"
         problems.append(Problem("bad-value", at, message, "manifest"))
         return None
     problems.extend(problem for _, problem in refused)
     return known
+
+
+def wrong_entries(files: dict[str, Any] | None, refused: list[tuple[Path, Problem]]) -> list[Problem]:
+    """What is wrong with single entries; none where no entry is right, since then the shape is another."""
+    wrong: dict[Path, Problem] = {}
+    for path, problem in sorted(refused, key=lambda item: len(item[0])):  # of two branches the one that looked inside
+        if path[:1] == ("files",) and len(path) > 1:
+            wrong[path[:2]] = problem
+    return list(wrong.values()) if files and len(wrong) < len(files) else []
 
 
 def text(found: File, problems: list[Problem]) -> None:

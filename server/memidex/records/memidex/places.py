@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from json import decoder
 from typing import Any, Literal, NamedTuple, cast
 
@@ -214,6 +215,8 @@ def json_string(string: str, at: int, limit: int) -> tuple[str, int]:
     try:
         value, after = scan_string(string, at + 1, True)
     except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated"):
+            raise Unreadable("a string that is not closed", at) from None
         raise Unreadable(error.msg[:1].lower() + error.msg[1:], min(error.pos, limit)) from None
     if after > limit:
         raise Unreadable("a string that is not closed", at)
@@ -277,14 +280,14 @@ def yaml_tree(string: str, start: int, end: int) -> Node:
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = core_loader()
     text = whole(string[start:end])
     if len(text) > MAX_YAML:
         raise Unreadable(f"YAML of more than {MAX_YAML:,} characters", start)
     try:
         root: Any = cast("Any", yaml).compose(text, Loader=loader)
         bound_yaml(root, start)
-        value: Any = YAMLHandler().load(text)
+        value: Any = YAMLHandler().load(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = start + min(mark.index if mark else 0, len(text))
@@ -300,6 +303,31 @@ def yaml_tree(string: str, start: int, end: int) -> Node:
     node = yaml_node(root, value, start, text, 0)
     node.span = Span(start, end)
     return node
+
+
+@cache
+def core_loader() -> Any:
+    """PyYAML's safe loader with the words of YAML 1.2's core schema: `no`, `on`, `12:30` and a date are text, 010 is ten."""
+    import yaml
+
+    loader: Any = type("CoreLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
+    merge = [(tag, form) for tag, form in loader.yaml_implicit_resolvers["<"] if tag.endswith(":merge")]
+    loader.yaml_implicit_resolvers = {"<": merge}
+    for name, form, first in (
+        ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+        ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+        ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+        ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+         "-+.0123456789"),
+    ):  # fmt: skip
+        loader.add_implicit_resolver(f"tag:yaml.org,2002:{name}", re.compile(f"^(?:{form})$"), list(first))
+    loader.add_constructor("tag:yaml.org,2002:int", whole_number)
+    return loader
+
+
+def whole_number(loader: Any, node: Any) -> int:
+    text = str(loader.construct_scalar(node))
+    return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
 
 
 YAML_NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}

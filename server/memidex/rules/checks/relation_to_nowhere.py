@@ -1,7 +1,8 @@
 """A relation names a record that is not there.
 
-The id may be misspelt, the record may have been lost in a merge or removed by hand, or a short id was given on another
-machine. A record that retention removed is marked `"collected": true` in the relations that remain, and is no finding.
+The id may be misspelt, or the record may have been lost in a merge or removed by hand. A record that retention removed is
+marked `"collected": true` in the relations that remain, and is no finding. A short id, which is another record's or
+nobody's on the next machine, is reported as `machine-local-target`.
 
 ```flagged
 -- relations.json --
@@ -53,9 +54,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memidex.records.memidex import ids
+from memidex.records.memidex.values import Relation
 from memidex.rules.relation_texts import RELATIONS, found, removal, target_at, texts
 from memidex.rules.rule import Fix, Report, Rule, edit
-from memidex.store.snapshot import Entry, Root
+from memidex.store.snapshot import Entry, Root, normal_address
 
 FEW = 3
 """Characters that a misspelt id may be away from the one that was meant."""
@@ -63,9 +65,15 @@ FEW = 3
 
 def check(root: Root, entry: Entry) -> Iterable[Report]:
     for relation in entry.relations:
-        if not relation.collected and found(root, relation.target) is None:
+        if leads_nowhere(root, relation):
             return dangling(root, entry)
     return ()
+
+
+def leads_nowhere(root: Root, relation: Relation) -> bool:
+    if relation.collected or found(root, relation.target) is not None:
+        return False
+    return not ids.SHORT_ID.fullmatch(normal_address(relation.target))
 
 
 def dangling(root: Root, entry: Entry) -> Iterator[Report]:
@@ -73,7 +81,7 @@ def dangling(root: Root, entry: Entry) -> Iterator[Report]:
     if not bundle:
         return
     for index, relation in enumerate(entry.relations):
-        if relation.collected or found(root, relation.target) is not None:
+        if not leads_nowhere(root, relation):
             continue
         place = target_at(bundle, index)
         meant = nearest_id(root, entry, relation.target)
