@@ -11,10 +11,11 @@ import os
 import secrets
 import stat
 import time
+import zlib
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 from memidex.records.memidex.bundle import Fault
 from memidex.records.memidex.vocabulary import FILES, MAX_FILE_SIZE
@@ -479,3 +480,235 @@ def replace(path: str, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+# Writing to bundles ---------------------------------------------------------------------------------------------------
+
+LOCK, HOLDER, JOURNAL = "lock", "holder", "journal/change"
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Busy(OSError):
+    """Another process holds the root's lock, and did not let go of it in time."""
+
+
+class CannotLock(OSError):
+    """The file system cannot lock files."""
+
+
+@contextmanager
+def holding(root: str, who: str, patience: float = PATIENCE) -> Generator[None]:
+    """The one lock of a root, while no other process writes to its bundles (contract, section 11).
+
+    Raises `Busy` with a message that names the holder, `CannotLock`, and `OSError` where the state cannot be written.
+    A holder that is killed lets go: the lock is the operating system's.
+    """
+    from filelock import FileLock, Timeout
+
+    folder = state_folder(root)
+    # A soft lock would outlive a holder that was killed.
+    options: dict[str, Any] = {"fallback_to_soft": False} if hasattr(FileLock, "fallback_to_soft") else {}
+    lock = FileLock(f"{folder}/{LOCK}", timeout=patience, **options)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Busy(errno.EAGAIN, f"{holder(root)} is writing to it", root) from None
+    except NotImplementedError:
+        raise CannotLock(errno.ENOLCK, "its file system cannot lock files", root) from None
+    except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
+            raise CannotLock(errno.ENOLCK, f"its file system cannot lock files: {error.strerror}", root) from None
+        raise
+    try:
+        name_holder(f"{folder}/{HOLDER}", who)
+        yield
+    finally:
+        lock.release()
+
+
+def name_holder(path: str, who: str) -> None:
+    """Write beside the lock who holds it; for messages alone, so that a failure is none."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW, 0o666)
+        try:
+            os.write(handle, f"{printable(who)} (process {os.getpid()}{host()})\n".encode()[:500])
+        finally:
+            os.close(handle)
+
+
+def host() -> str:
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return f" on {name}" if name else ""
+
+
+def holder(root: str) -> str:
+    """Who holds the root's lock, as it told."""
+    try:
+        text = read_file(f"{root}/{STATE}/{HOLDER}", 500).decode("utf-8", "replace").strip()
+    except OSError:
+        text = ""
+    return text or "another process"
+
+
+def write_journal(root: str, data: bytes) -> None:
+    """Put down what is about to be done, and let it reach the disk; with a checksum, since it is written in place."""
+    path = f"{state_folder(root)}/{JOURNAL}"
+    folder = os.path.dirname(path)
+    new = not os.path.exists(path)
+    os.makedirs(folder, exist_ok=True)
+    whole = zlib.crc32(data).to_bytes(4, "big") + data
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | NO_FOLLOW, 0o666)
+    try:
+        write_whole(handle, whole)
+        os.ftruncate(handle, len(whole))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    if new:  # once in the life of a root
+        sync_folder(folder)
+        sync_folder(os.path.dirname(folder))
+
+
+def read_journal(root: str) -> bytes | None:
+    """What was about to be done; None where nothing was, or where it was not put down whole."""
+    try:
+        data = read_file(f"{root}/{STATE}/{JOURNAL}", MAX_STATE)
+    except OSError:
+        return None
+    return data[4:] if len(data) > 4 and zlib.crc32(data[4:]).to_bytes(4, "big") == data[:4] else None
+
+
+def clear_journal(root: str) -> None:
+    """Nothing is left to be done. That need not reach the disk: to do it again changes nothing."""
+    handle = os.open(f"{root}/{STATE}/{JOURNAL}", os.O_WRONLY | NO_FOLLOW)
+    try:
+        os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def is_plain_folder(path: str, root: str) -> bool:
+    """Whether a path below a root is a folder, and neither it nor any folder between the two is a link."""
+    here = root
+    for name in path.removeprefix(root + "/").split("/"):
+        here = f"{here}/{name}"
+        try:
+            if name in ("", ".", "..") or not stat.S_ISDIR(os.lstat(here).st_mode):
+                return False
+        except OSError:
+            return False
+    return True
+
+
+def exists(path: str) -> bool:
+    """Whether anything is there, a link to nothing included."""
+    return os.path.lexists(path)
+
+
+def write_whole(handle: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(handle, data) :]
+
+
+def append_lines(path: str, data: bytes) -> None:
+    """Add bytes to the end of a file that is there, in one write that reaches the disk; a link is not followed.
+
+    Where it does not fit, what was written of it is taken away again, unless somebody wrote behind it. Raises `OSError`.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | NO_FOLLOW)
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(errno.EINVAL, NOT_A_FILE, path)
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(handle, data[done:])
+            os.fsync(handle)
+        except OSError:
+            if done and os.fstat(handle).st_size == info.st_size + done:
+                os.ftruncate(handle, info.st_size)
+            raise
+    finally:
+        os.close(handle)
+
+
+def put(path: str, data: bytes, *, sync: bool = True) -> None:
+    """Put `data` where `path` is, in one step: a temporary file beside it, then a rename; each reaches the disk.
+
+    A temporary file that a killed writer left is used again; only the holder of the root's lock calls this. Without `sync`
+    the rename may be lost with the power, and the old file is there again.
+    """
+    folder, _, name = path.rpartition("/")
+    temporary = f"{folder}/.memidex-{name}.tmp"
+    with suppress(FileNotFoundError):
+        os.unlink(temporary)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o666)
+    try:
+        try:
+            with suppress(OSError):
+                before = os.lstat(path)
+                if stat.S_ISREG(before.st_mode) and POSIX:
+                    os.fchmod(handle, stat.S_IMODE(before.st_mode))
+            write_whole(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    if sync:
+        sync_folder(folder)
+
+
+def make_bundle(directory: str, files: Mapping[str, bytes]) -> None:
+    """Make a bundle's folder in one step: whole in a temporary folder beside the others, then renamed into place."""
+    import shutil
+
+    folder, _, name = directory.rpartition("/")
+    temporary = f"{folder}/.memidex-{name[-40:]}.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    os.mkdir(temporary)
+    try:
+        below = sorted({os.path.dirname(f"{temporary}/{file}") for file in files} | {temporary})
+        for path in below:
+            os.makedirs(path, exist_ok=True)
+        for file, data in files.items():
+            handle = os.open(f"{temporary}/{file}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o666)
+            try:
+                write_whole(handle, data)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        for path in reversed(below):
+            sync_folder(path)
+        os.rename(temporary, directory)
+    except OSError:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    sync_folder(folder)
+
+
+def remove_bundle(directory: str) -> None:
+    """Remove a bundle's folder: first out of sight in one step, then from the disk."""
+    import shutil
+
+    folder, _, name = directory.rpartition("/")
+    temporary = f"{folder}/.memidex-{name[-40:]}.tmp"
+    if os.path.lexists(directory):
+        shutil.rmtree(temporary, ignore_errors=True)
+        os.rename(directory, temporary)
+        sync_folder(folder)
+    shutil.rmtree(temporary, ignore_errors=True)
+
+
+def sync_folder(path: str) -> None:
+    """Let the names in a folder reach the disk; a system that cannot do that for folders does it by itself."""
+    if POSIX:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

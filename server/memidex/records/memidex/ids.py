@@ -50,3 +50,12 @@ def mint(kind: str, subtype: str | None, anchors: Sequence[AnyTarget], scope: Sc
         "claim": fold(summary),
     }
     return f"{kind}-{slug(anchors[0])}-{hashlib.sha256(canonical(whole)).hexdigest()[:16]}"
+
+
+def uuid7(milliseconds: int, chance: bytes) -> str:
+    """The UUIDv7 (RFC 9562) of an instant, in milliseconds since 1970, and ten bytes of chance."""
+    number = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(chance[:10], "big")
+    number = number & ~(0xF << 76) | 0x7 << 76
+    number = number & ~(0x3 << 62) | 0x2 << 62
+    text = f"{number:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
