@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from memidex.lsp.wire import ContentModified
-from memidex.rules.rule import FileEdit, Finding
 
 if TYPE_CHECKING:
     from memidex.lsp.server import App
+    from memidex.rules.rule import FileEdit, Finding
 
 FIX_ALL = "source.fixAll.memidex"
 
 
 def register(app: App) -> None:
-    server, session = app.server, app.session
+    server = app.server
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
+        session = app.session
         path = session.path(params.text_document.uri)
         if path is None:
             return []
@@ -53,8 +54,8 @@ def register(app: App) -> None:
             return params
         wanted = cast(dict[str, Any], data)
         path = str(wanted.get("path"))
-        await session.report(path)
-        for finding in session.findings(path):
+        await app.session.report(path)
+        for finding in app.session.findings(path):
             for fix in finding.fixes:
                 if key(app, path, finding) == wanted.get("finding") and fix.title == params.title:
                     params.edit = app.edit(fix.edits)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
 
-from memidex.lsp.scene import Scene, Seen, plaintext, without_images
 from memidex.lsp.wire import Cancelled
-from memidex.store.snapshot import Entry, Root
 from memidex.text import Span
 
 if TYPE_CHECKING:
@@ -18,7 +16,9 @@ if TYPE_CHECKING:
     from memidex.editor.definition import Target
     from memidex.editor.hierarchy import Item
     from memidex.editor.symbols import Symbol
+    from memidex.lsp.scene import Scene, Seen
     from memidex.lsp.server import App
+    from memidex.store.snapshot import Entry, Root
 
 T = TypeVar("T")
 
@@ -52,6 +52,8 @@ def register(app: App) -> None:
         return await server.run_cancellable(lambda _cancelled: answer(seen)) if seen else None
 
     def markup(markdown: str, formats: Iterable[object] | None) -> types.MarkupContent:
+        from memidex.lsp.scene import plaintext, without_images
+
         if formats is not None and types.MarkupKind.Markdown not in formats:
             return types.MarkupContent(types.MarkupKind.PlainText, plaintext(markdown))
         return types.MarkupContent(types.MarkupKind.Markdown, markdown if app.draws else without_images(markdown))

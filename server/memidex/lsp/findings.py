@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from memidex.lsp import convert
-from memidex.rules.rule import Finding
 from memidex.text import Encoding, Source, Span
+
+if TYPE_CHECKING:
+    from memidex.rules.rule import Finding
 
 SEVERITY = {"error": 1, "warning": 2, "info": 3, "hint": 4}
 TAG = {"unnecessary": 1, "deprecated": 2}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from memidex.lsp.scene import Scene
 from memidex.lsp.wire import Cancelled, InvalidParams
-from memidex.store.snapshot import Entry, Root
 
 if TYPE_CHECKING:
+    from memidex.lsp.scene import Scene
     from memidex.lsp.server import App
+    from memidex.store.snapshot import Entry, Root
 
 PAGE = 200
 LARGEST_PAGE = 1_000

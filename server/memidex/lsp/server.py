@@ -10,20 +10,22 @@ import sys
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from msgspec import Raw
 
 from memidex import __version__
 from memidex.lsp import actions, features, requests
-from memidex.lsp.checking import Recent
 from memidex.lsp.findings import EMPTY, encode
-from memidex.lsp.scene import Scene, Seen
-from memidex.lsp.session import Session
 from memidex.lsp.wire import Server
-from memidex.rules.rule import FileEdit, Selection
-from memidex.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from memidex.lsp.scene import Scene, Seen
+    from memidex.lsp.session import Session
+    from memidex.rules.rule import FileEdit, Selection
+    from memidex.store.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +53,6 @@ class App:
 
     def __init__(self) -> None:
         self.server = Server("memidex", __version__)
-        self.session = Session(self.server, self)
         self.settings: dict[str, Any] = {}
         self.complaint = ""
         """What was last said about the configuration, which is said once."""
@@ -68,15 +69,26 @@ class App:
         """What the client is to ask for again, as methods."""
         self.gone: dict[str, None] | None = {}
         """Records that moved and the client was not told of; None for any."""
-        self.server.on_document_open = self.session.open
-        self.server.on_document_change = self.session.change
-        self.server.on_document_close = self.session.close
+        self.patience: asyncio.Task[None] | None = None
+        """Waits for a client that never says that it is ready."""
+        self.begun = False
+        """Whether the client has said that it is ready."""
+        self.server.on_document_open = lambda uri: self.session.open(uri)
+        self.server.on_document_change = lambda uri: self.session.change(uri)
+        self.server.on_document_close = lambda uri: self.session.close(uri)
         self.server.on_document_save = self.saved
         self.server.amend_capabilities = self.amend
         register(self)
         features.register(self)
         actions.register(self)
         requests.register(self)
+
+    @cached_property
+    def session(self) -> Session:
+        """The session; with it every room below is imported, which is not done before `initialize` is answered."""
+        from memidex.lsp.session import Session
+
+        return Session(self.server, self)
 
     # What the client can ----------------------------------------------------------------------------------------------
 
@@ -101,10 +113,14 @@ class App:
 
     def scene(self) -> Scene:
         """Everything as it is now."""
+        from memidex.lsp.scene import Scene
+
         return Scene(self.pinned(self.session.current()), self.documents(), self.server.encoding)
 
     async def seen(self, uri: str) -> Seen | None:
         """Everything, with the text that a request is about; None for a text that is not open and of no root."""
+        from memidex.lsp.scene import Seen
+
         path = self.session.path(uri)
         if path is None:
             return None
@@ -121,6 +137,9 @@ class App:
 
     def pinned(self, snapshot: Snapshot) -> Snapshot:
         """A snapshot whose buffers stay as they are now, while a worker looks at it."""
+        from memidex.lsp.checking import Recent
+        from memidex.store.snapshot import Snapshot
+
         roots = [
             replace(root, reader=Recent(self.session.buffers[root.path].pinned()))
             for root in snapshot.roots
@@ -222,6 +241,7 @@ class App:
     def select(self, root: str) -> Selection:
         """The rules for a root: the project's configuration, with the editor's settings over it."""
         from memidex import config
+        from memidex.rules.rule import Selection
 
         rules = self.settings.get("rules")
         try:
@@ -308,8 +328,7 @@ def silent(done: int, every: int) -> None:
 
 def register(app: App) -> None:
     """What begins and ends a session, what changes it, and diagnostics."""
-    server, session = app.server, app.session
-    begun: list[bool] = []
+    server = app.server
 
     @server.feature(types.INITIALIZE)
     async def initialize(params: types.InitializeParams) -> None:
@@ -319,26 +338,26 @@ def register(app: App) -> None:
         experimental = app.capability("experimental")
         app.follows = isinstance(experimental, dict) and bool(cast(dict[str, Any], experimental).get("memidex"))
         app.take_settings(params.initialization_options)
-        session.start(begin_anyway())
+        app.patience = asyncio.get_running_loop().create_task(begin_anyway())
 
     @server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
-        if not begun:
-            begun.append(True)
-            session.start(begin())
+        if not app.begun:
+            app.begun = True
+            app.session.start(begin())
 
     async def begin_anyway() -> None:
         """A client that never says that it is ready is served without being asked anything."""
         await asyncio.sleep(PATIENCE)
-        if not begun:
-            await session.discover(session.folders())
+        if not app.begun:
+            await app.session.discover(app.session.folders())
 
     async def begin() -> None:
-        asked = [session.start(register_with_client())]
+        asked = [app.session.start(register_with_client())]
         if app.capability("workspace", "configuration"):
-            asked.append(session.start(app.fetch_settings()))
+            asked.append(app.session.start(app.fetch_settings()))
             await asyncio.wait(asked[1:])
-        await session.discover(session.folders())
+        await app.session.discover(app.session.folders())
 
     async def register_with_client() -> None:
         registrations: list[types.Registration] = []
@@ -356,18 +375,23 @@ def register(app: App) -> None:
             except Exception as error:
                 logger.warning("the client does not watch files: %s", error or type(error).__name__)
                 watches = False
-        session.start(session.watch(closely=not watches))
+        app.session.start(app.session.watch(closely=not watches))
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(_params: None) -> None:
-        session.stop()
+        if app.patience:
+            app.patience.cancel()
+        if "session" in app.__dict__:
+            app.session.stop()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
         for folder in params.event.removed:
-            if path := session.path(folder.uri):
-                session.leave(path, session.folders())
-        session.start(session.discover([path for one in params.event.added if (path := session.path(one.uri))]))
+            if path := app.session.path(folder.uri):
+                app.session.leave(path, app.session.folders())
+        app.session.start(
+            app.session.discover([path for one in params.event.added if (path := app.session.path(one.uri))])
+        )
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configuration_changed(params: types.DidChangeConfigurationParams) -> None:
@@ -375,14 +399,14 @@ def register(app: App) -> None:
             await app.fetch_settings()
         else:
             app.take_settings(params.settings)
-        session.configure()
+        app.session.configure()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [path for change in params.changes if (path := session.path(change.uri))]
+        paths = [path for change in params.changes if (path := app.session.path(change.uri))]
         if any(path.endswith("/pyproject.toml") for path in paths):
-            session.configure()
-        session.changed_outside(
+            app.session.configure()
+        app.session.changed_outside(
             path for path in paths if "/.memidex/" not in path and not path.endswith("/pyproject.toml")
         )
 
@@ -391,8 +415,8 @@ def register(app: App) -> None:
         types.DiagnosticOptions(identifier="memidex", inter_file_dependencies=True, workspace_diagnostics=True),
     )
     async def diagnostic(params: types.DocumentDiagnosticParams) -> Raw:
-        path = session.path(params.text_document.uri)
-        found = await session.report(path) if path else EMPTY
+        path = app.session.path(params.text_document.uri)
+        found = await app.session.report(path) if path else EMPTY
         if params.previous_result_id == found.result_id:
             return Raw(b'{"kind":"unchanged","resultId":%b}' % encode(found.result_id))
         if path and app.pulls:
@@ -401,17 +425,17 @@ def register(app: App) -> None:
 
     @server.feature(types.WORKSPACE_DIAGNOSTIC)
     async def workspace_diagnostic(params: types.WorkspaceDiagnosticParams) -> Raw:
-        await session.whole()
+        await app.session.whole()
         known: dict[str, types.PreviousResultId] = {}
         for previous in params.previous_result_ids:
-            if path := session.path(previous.uri):
+            if path := app.session.path(previous.uri):
                 known[path] = previous
         items: list[bytes] = []
-        for path in sorted({*session.reports, *known}):
-            found = session.reports.get(path, EMPTY)
-            document = session.document(path)
+        for path in sorted({*app.session.reports, *known}):
+            found = app.session.reports.get(path, EMPTY)
+            document = app.session.document(path)
             before = known.get(path)
-            uri = before.uri if before else session.uri(path)
+            uri = before.uri if before else app.session.uri(path)
             version = b"null" if document is None or document.version is None else b"%d" % document.version
             head = b'{"uri":%b,"version":%b,"resultId":%b,' % (encode(uri), version, encode(found.result_id))
             if before and before.value == found.result_id:

@@ -1138,8 +1138,9 @@ class Server(LanguageServer):
         await self.protocol.last_words()
         if self.protocol.source is not None:
             self.protocol.source.close()
-        if self.protocol.outlet is not None:
-            self.protocol.outlet.abort()
+        outlet = self.protocol.outlet
+        if outlet is not None and not (isinstance(outlet, asyncio.BaseTransport) and outlet.is_closing()):
+            outlet.abort()
         return code
 
     def _run(self, session: Coroutine[Any, Any, int]) -> int:
