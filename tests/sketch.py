@@ -33,7 +33,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HEADER = re.compile(r"^-- (?:(?!evidence/|artifacts/)(?P<nick>[a-z][a-z0-9]*)/)?(?P<name>(?:evidence/|artifacts/)?[^ /]+)(?: (?P<how>\+|\(.*\)))? --$")
+HEADER = re.compile(
+    r"^-- (?:(?!evidence/|artifacts/)(?P<nick>[a-z][a-z0-9]*)/)?(?P<name>(?:evidence/|artifacts/)?[^ /]+)(?: (?P<how>\+|\(.*\)))? --$"
+)
 CARETS = re.compile(r"^( *)(\^+) *$")
 PRODUCT = "shop"
 PRODUCT_FILES = ("runs.jsonl", "policies.md")
@@ -97,7 +99,9 @@ def sketch(text: str, folder: Path) -> Sketch:
     result = Sketch(folder / "agent-qa-knowledge", [], {nick: record_id(nick, kinds[nick]) for nick in nicks})
     for nick in nicks:
         write_bundle(result, nick, kinds[nick], {name: part for (owner, name), part in given.items() if owner == nick})
-    ledger = given.get(("", "runs.jsonl")) or Part("runs.jsonl", lines=[f'{{"ordinal":{n},"run":"run-{n}"}}' for n in (1, 2, 3)])
+    ledger = given.get(("", "runs.jsonl")) or Part(
+        "runs.jsonl", lines=[f'{{"ordinal":{n},"run":"run-{n}"}}' for n in (1, 2, 3)]
+    )
     write(result, result.path("runs.jsonl"), ledger, "")
     if ("", "policies.md") in given:
         write(result, result.path("policies.md"), given["", "policies.md"], "")
@@ -110,12 +114,16 @@ def kind_of(part: Part | None) -> str:
 
 
 def write_bundle(result: Sketch, nick: str, kind: str, given: dict[str, Part]) -> None:
-    confirmed = '{"buildOrdinal":1,"origin":"agent-verified","type":"confirmed","id":"%s-1","at":"2026-01-01T00:00:00Z"}' % nick
-    promoted = '{"buildOrdinal":1,"origin":"agent-verified","type":"promoted","path":"deterministic-verdict-floor","id":"%s-2","at":"2026-01-01T00:00:01Z"}' % nick
+    confirmed = (
+        f'{{"buildOrdinal":1,"origin":"agent-verified","type":"confirmed","id":"{nick}-1","at":"2026-01-01T00:00:00Z"}}'
+    )
+    promoted = f'{{"buildOrdinal":1,"origin":"agent-verified","type":"promoted","path":"deterministic-verdict-floor","id":"{nick}-2","at":"2026-01-01T00:00:01Z"}}'
     healthy = {
         "record.md": healthy_record(nick, kind),
         "evidence/outcomes.jsonl": [confirmed, promoted] if kind in ("fact", "caution") else [confirmed],
-        "provenance.json": ['{"run":"run-1","buildOrdinal":1,"mode":"local","test":"buys","step":1,"writer":{"by":"template","name":"t"},"at":"2026-01-01T00:00:00Z"}'],
+        "provenance.json": [
+            '{"run":"run-1","buildOrdinal":1,"mode":"local","test":"buys","step":1,"writer":{"by":"template","name":"t"},"at":"2026-01-01T00:00:00Z"}'
+        ],
         "observations.jsonl": ['{"id":"o1","kind":"element","run":"run-1","test":"buys","step":1}'],
         "relations.json": ['{"relations":[]}'],
         "evidence/evidence.md": ["# Evidence", "", "- step 1 matched once"],
@@ -126,12 +134,19 @@ def write_bundle(result: Sketch, nick: str, kind: str, given: dict[str, Part]) -
             part = patched(part, lines)
         elif part.how == "+":
             shift = len(lines)
-            part = Part(name, "", lines + part.lines, [(index + shift, first, after) for index, first, after in part.carets])
+            part = Part(
+                name, "", lines + part.lines, [(index + shift, first, after) for index, first, after in part.carets]
+            )
         write(result, result.path(name, nick), part, nick)
     for name, part in given.items():
         if name not in healthy and name != "manifest.json":
             write(result, result.path(name, nick), part, nick)
-    write(result, result.path("manifest.json", nick), given.get("manifest.json", sealed(result.path("record.md", nick).parent)), nick)
+    write(
+        result,
+        result.path("manifest.json", nick),
+        given.get("manifest.json", sealed(result.path("record.md", nick).parent)),
+        nick,
+    )
 
 
 def healthy_record(nick: str, kind: str) -> list[str]:
@@ -190,7 +205,10 @@ def patched(part: Part, healthy: list[str]) -> Part:
 
 def sealed(folder: Path) -> Part:
     files = {
-        path.relative_to(folder).as_posix(): {"hash": hashlib.sha256(path.read_bytes()).hexdigest(), "size": path.stat().st_size}
+        path.relative_to(folder).as_posix(): {
+            "hash": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "size": path.stat().st_size,
+        }
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.is_symlink() and "artifacts/" not in path.relative_to(folder).as_posix()
     }
@@ -200,7 +218,9 @@ def sealed(folder: Path) -> Part:
 def write(result: Sketch, path: Path, part: Part, nick: str) -> None:
     def filled(text: str) -> str:
         text = re.sub(r"@([a-z][a-z0-9]*)(?![\w(])", lambda match: result.ids.get(match.group(1), match.group()), text)
-        return re.sub(r"@(hash|size)\(([^)]+)\)", lambda match: measured(path.parent / match.group(2), match.group(1)), text)
+        return re.sub(
+            r"@(hash|size)\(([^)]+)\)", lambda match: measured(path.parent / match.group(2), match.group(1)), text
+        )
 
     path.parent.mkdir(parents=True, exist_ok=True)
     if part.how == "(absent)":
@@ -215,7 +235,9 @@ def write(result: Sketch, path: Path, part: Part, nick: str) -> None:
         path.symlink_to(filled(part.how[6:-1].strip()))
         return
     text = "".join(filled(line) + "\n" for line in part.lines)
-    path.write_bytes(text.encode().decode("unicode_escape").encode("latin-1") if part.how == "(bytes)" else text.encode())
+    path.write_bytes(
+        text.encode().decode("unicode_escape").encode("latin-1") if part.how == "(bytes)" else text.encode()
+    )
     for index, first, after in part.carets:
         line = part.lines[index]
         result.marks.append((path.as_posix(), index, len(filled(line[:first])), len(filled(line[:after]))))

@@ -323,7 +323,7 @@ def edits(root: Path, size: int, runs: int) -> None:
 def answers(root: Path, size: int, runs: int) -> None:
     client = Client(MEMIDEX, root)
     settled(client)
-    uri, lines, record = opened(client, root)
+    uri, lines, _ = opened(client, root)
     client.diagnostics(uri, 0)
     relations = next(
         path for path in sorted(root.glob("memory/*/bundles/*/relations.json")) if '"target"' in path.read_text()

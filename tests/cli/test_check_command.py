@@ -59,7 +59,7 @@ def test_the_json_document_has_just_the_keys_of_the_contract(drawn: Sketch, tmp_
     assert finding["path"] == f"{folder}/record.md"
     assert finding["range"] == {"start": {"line": 11, "column": 1}, "end": {"line": 11, "column": 7}}
     assert finding["record"] == drawn.ids["a"]
-    assert finding["fixes"] == ["Remove `status`"]
+    assert finding["fixes"] == ["Remove status"]
 
 
 def test_columns_count_code_points_from_one(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_fix_is_resolved_and_applied_and_its_finding_goes(tmp_path: Path) -> N
     with Editor(tmp_path, capabilities=VSCODE) as editor:
         editor.open(record)
         editor.until(lambda: FINDING in editor.rules(record))
-        action = next(item for item in editor.actions(record) if item["title"] == "Remove `status`")
+        action = next(item for item in editor.actions(record) if item["title"] == "Remove status")
         assert (action["kind"], action["isPreferred"]) == ("quickfix", True)
         assert [item["code"] for item in action["diagnostics"]] == ["MX106"]
         assert "edit" not in action
@@ -165,7 +165,7 @@ def test_a_fix_that_is_resolved_after_the_text_changed_is_refused(tmp_path: Path
     with Editor(tmp_path, capabilities=VSCODE) as editor:
         editor.open(record)
         editor.until(lambda: FINDING in editor.rules(record))
-        action = next(item for item in editor.actions(record) if item["title"] == "Remove `status`")
+        action = next(item for item in editor.actions(record) if item["title"] == "Remove status")
         editor.change(record, "\n" + text)
         assert editor.call("codeAction/resolve", action)["error"]["code"] == -32801
 
@@ -386,6 +386,19 @@ def test_a_file_that_changes_outside_is_noticed(tmp_path: Path, capabilities: di
         mend_record(bundle)
         tell(editor, bundle / "record.md", bundle / "manifest.json")
         editor.shows(bundle / "record.md")
+
+
+@WATCH
+def test_a_file_beside_an_open_one_that_changes_outside_is_noticed(tmp_path: Path, capabilities: dict) -> None:
+    made = many(tmp_path, 5)
+    record, log = made.path("record.md", "r1"), made.path("evidence/outcomes.jsonl", "r1")
+    with Editor(tmp_path, capabilities=capabilities) as editor:
+        editor.open(record)  # while the root is still being opened for the first time
+        assert editor.settled() == {}
+        with log.open("a") as file:
+            file.write("what is this?\n")
+        tell(editor, log)
+        editor.shows(log, "unreadable-event")
 
 
 @WATCH

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sketch import Sketch, sketch
 
 from memidex.rules import engine, registry
 from memidex.rules.rule import Finding, Rule
 from memidex.store import opening
 from memidex.text import Edit, Source, apply, decode
+from sketch import Sketch, sketch
 
 NO_EXAMPLE = {"rule-crashed"}
 WITH_EXAMPLES = [rule for rule in registry.RULES if rule.name not in NO_EXAMPLE]

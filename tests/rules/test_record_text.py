@@ -70,10 +70,10 @@ def test_an_added_field_keeps_the_line_ends_of_the_file(tmp_path: Path) -> None:
 
 def test_an_unknown_field_can_be_removed_and_is_renamed_only_to_one_that_is_not_there(tmp_path: Path) -> None:
     (finding,) = found(sketch('-- record.md --\nknd: "fact"\n', tmp_path / "1"), "unknown-field")
-    assert titles(finding) == ["Remove `knd`"]
+    assert titles(finding) == ["Remove knd"]
     assert "knd" not in after(finding.fixes[0])
     (finding,) = found(sketch('-- record.md --\n- kind\nknd: "fact"\n', tmp_path / "2"), "unknown-field")
-    assert titles(finding) == ["Change to `kind`", "Remove `knd`"]
+    assert titles(finding) == ["Change to kind", "Remove knd"]
     assert [fix.preferred for fix in finding.fixes] == [True, False]
 
 

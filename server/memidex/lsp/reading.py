@@ -157,9 +157,12 @@ def overlaid(known: File | None, name: str, source: Source) -> File:
 
 
 def stamp_in(root: Root, directory: str) -> Stamp | None:
-    """The stamp that a root has of a bundle."""
+    """The stamp that a root has of a bundle; of one that a cold start opened by name, the stamp of a full look."""
     item = root.entries.get(directory)
-    return Stamp(item.names, item.numbers) if item else None
+    if item and item.numbers:
+        return Stamp(item.names, item.numbers)
+    contents = disk.read(directory, root.path)
+    return contents.stamp if contents else None
 
 
 def restamped(known: Entry, item: Entry) -> Entry:

@@ -1146,6 +1146,7 @@ class Server(LanguageServer):
     def _run(self, session: Coroutine[Any, Any, int]) -> int:
         """Run a session in a loop of its own; `asyncio.run` would wait for handlers that do not stop."""
         gc.freeze()  # lsprotocol's classes are not looked through again and again
+        gc.enable()
         loop = asyncio.new_event_loop()
         try:
             code = loop.run_until_complete(session)

@@ -36,7 +36,7 @@ def check(bundle: Bundle, root: Root) -> Iterator[Report]:
         return
     fits = kind_of(folder) and (not record.kind or kind_of(folder) == record.kind)
     fixes = (
-        (Fix(f"Change the id to `{folder}`", (edit(bundle, "record.md", Place(("id",)), line_of(folder)),)),)
+        (Fix(f"Change the id to {folder}", (edit(bundle, "record.md", Place(("id",)), line_of(folder)),)),)
         if fits
         else ()
     )

@@ -60,7 +60,7 @@ def locals_of(root: Root, entry: Entry) -> Iterator[Report]:
             place = target_at(bundle, index)
             other = found(root, relation.target)
             if other:
-                fixes = (Fix(f"Change to `{other.id}`", (edit(bundle, RELATIONS, place, f'"{other.id}"'),), safe=True),)
+                fixes = (Fix(f"Change to {other.id}", (edit(bundle, RELATIONS, place, f'"{other.id}"'),), safe=True),)
                 message = f'"{relation.target}" is an address of this machine; committed relations name {other.id}'
             else:
                 fixes = ()

@@ -57,7 +57,7 @@ def fixes(bundle: Bundle, file: str, problem: Problem) -> Iterator[Fix]:
         value = worked_out(bundle, name)
         added = None if value is None else add_field(bundle, name, value)
         if added:
-            yield Fix(f"Add `{added.text.strip()}`", (added,))
+            yield Fix(f"Add {added.text.strip()}", (added,))
 
 
 def worked_out(bundle: Bundle, name: str) -> Any:

@@ -59,7 +59,7 @@ from memidex.rules.text_fixes import add_section
 def fixes(bundle: Bundle, file: str, problem: Problem) -> Iterator[Fix]:
     added = add_section(bundle, str(problem.value))
     if added:
-        yield Fix(f"Add `## {problem.value}`", (added,))
+        yield Fix(f"Add ## {problem.value}", (added,))
 
 
 RULE = Rule("MX116", "missing-section", "error", bundle=from_parser("missing-section", fixes))

@@ -101,7 +101,7 @@ def unanswered(root: Root, entry: Entry) -> Iterator[Report]:
         if RELATIONS in there.faults or (file and file.tree is None):
             continue  # what cannot be read may well have it; that is reported there
         added = addition(there, inverse, entry.id, relation.ordinal)
-        fixes = (Fix(f"Add `{inverse}` to {other.id}", (added,), safe=True),) if added else ()
+        fixes = (Fix(f"Add {inverse} to {other.id}", (added,), safe=True),) if added else ()
         near = Related(
             other.directory,
             RELATIONS if file else "record.md",

@@ -85,7 +85,7 @@ def dangling(root: Root, entry: Entry) -> Iterator[Report]:
             continue
         place = target_at(bundle, index)
         meant = nearest_id(root, entry, relation.target)
-        fixes = [Fix(f"Change to `{meant}`", (edit(bundle, RELATIONS, place, f'"{meant}"'),))] if meant else []
+        fixes = [Fix(f"Change to {meant}", (edit(bundle, RELATIONS, place, f'"{meant}"'),))] if meant else []
         removed = removal(bundle, index)
         if removed:
             fixes.append(Fix("Remove the relation", (removed,), preferred=False))

@@ -31,7 +31,7 @@ from memidex.rules.text_fixes import remove_field
 def fixes(bundle: Bundle, file: str, problem: Problem) -> Iterator[Fix]:
     removal = remove_field(bundle, str(problem.value))
     if removal:
-        yield Fix(f"Remove `{problem.value}`", (removal,), safe=True)
+        yield Fix(f"Remove {problem.value}", (removal,), safe=True)
 
 
 RULE = Rule("MX106", "stored-derived-field", "error", bundle=from_parser("stored-derived-field", fixes))

@@ -39,10 +39,10 @@ def fixes(bundle: Bundle, file: str, problem: Problem) -> Iterator[Fix]:
     present = bundle.files[file].layout.front.members
     meant = nearest(name, FIELDS)
     if meant and meant not in present:
-        yield Fix(f"Change to `{meant}`", (edit(bundle, file, problem.at, meant),))
+        yield Fix(f"Change to {meant}", (edit(bundle, file, problem.at, meant),))
     removal = remove_field(bundle, name)
     if removal:
-        yield Fix(f"Remove `{name}`", (removal,), preferred=not meant or meant in present)
+        yield Fix(f"Remove {name}", (removal,), preferred=not meant or meant in present)
 
 
 RULE = Rule("MX102", "unknown-field", "warning", bundle=from_parser("unknown-field", fixes))

@@ -46,7 +46,7 @@ def unknown(bundle: Bundle) -> Iterator[Report]:
         if relation.type not in TYPES:
             place = type_at(bundle, index)
             meant = nearest(relation.type, TYPES)
-            fixes = (Fix(f"Change to `{meant}`", (edit(bundle, RELATIONS, place, f'"{meant}"'),)),) if meant else ()
+            fixes = (Fix(f"Change to {meant}", (edit(bundle, RELATIONS, place, f'"{meant}"'),)),) if meant else ()
             yield Report(
                 RELATIONS, place, f'"{relation.type}" is no type of relation; it can be {", ".join(TYPES)}', fixes
             )

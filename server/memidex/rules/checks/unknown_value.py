@@ -37,7 +37,7 @@ def fixes(bundle: Bundle, file: str, problem: Problem) -> Iterator[Fix]:
     field = problem.at.path[-1] if isinstance(problem.at, Place) else ""
     meant = nearest(problem.value, WORDS.get(str(field), ()))
     if meant:
-        yield Fix(f"Change to `{meant}`", (edit(bundle, file, problem.at, f'"{meant}"'),))
+        yield Fix(f"Change to {meant}", (edit(bundle, file, problem.at, f'"{meant}"'),))
 
 
 RULE = Rule("MX105", "unknown-value", "error", bundle=from_parser("unknown-value", fixes))
