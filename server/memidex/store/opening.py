@@ -17,12 +17,14 @@ from memidex.records.memidex import bundle as bundles
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File, parse
 from memidex.records.memidex.values import Run
-from memidex.store import disk
+from memidex.store import disk, writing
 from memidex.store.snapshot import Entry, Made, Reader, Root, entry, links_of, short_id
 
 CACHE_VERSION = 1
 PAUSE = 64
 """Bundles between two looks at whether to go on."""
+SHORTLY = 1
+"""Seconds that who only reads a root waits for another process that writes to it."""
 
 
 class Disk:
@@ -98,7 +100,8 @@ def cold(
 
 
 def bare(path: str, reader: Reader) -> tuple[Root, list[str]]:
-    """The root without its entries, and the folders of all its bundles."""
+    """The root without its entries, and the folders of all its bundles; what a crash left of a commit is finished first."""
+    writing.roll_forward(path, patience=SHORTLY)
     root = Root(path, reader).with_short_ids(short_ids(path))
     folders: list[str] = []
     links: list[str] = []

@@ -347,7 +347,8 @@ def sound_seals(bundle: Bundle) -> list[str]:
 def sealed_after(root: str, part: Part, sealable: Mapping[str, tuple[str, ...]], *, sync: bool) -> tuple[str, ...]:
     """Bring the manifest of a part to its files as they are now; its place where the disk does not let that be.
 
-    The commit itself is written by then, and a log that is longer than its seal is a sound state.
+    A log that is longer than its seal is a sound state, and the next decision seals it. Of anything else the seal is a
+    part of the commit: the error is raised.
     """
     try:
         contents = disk.read(f"{root}/{part.place}", root)
@@ -361,10 +362,9 @@ def sealed_after(root: str, part: Part, sealable: Mapping[str, tuple[str, ...]],
             after = manifest_after(before, {name: contents.files[name] for name in names}) if before else None
         if after is not None and after != before:
             disk.put(f"{root}/{part.place}/{MANIFEST}", after, sync=sync)
-    except OSError as error:
-        if part.seals:
+    except OSError:
+        if part.seals or part.relations:
             raise
-        del error
         return (part.place,)
     return ()
 
