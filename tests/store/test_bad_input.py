@@ -247,7 +247,9 @@ def test_anything_may_stand_where_a_folder_of_the_root_belongs(level: str, thing
     (THINGS.get(thing) or Path.touch)(here.root / level)
     opened, found = checked(here.root)
     assert not opened.entries
-    assert found == []
+    link = [("link-leaves-root", (here.root / level).as_posix())] if thing in LINKS and level != "memory" else []
+    assert set(link) <= {(item.rule.name, item.path) for item in found}
+    assert {item.rule.name for item in found} <= {"link-leaves-root"}
     assert not disk.is_root(here.root.as_posix()) or (thing, level) == ("a folder", "memory/shop/bundles")
     disk.roots_below(tmp_path.as_posix())
 
@@ -397,3 +399,15 @@ def test_a_root_of_faults_is_checked_whole(tmp_path: Path) -> None:
     opened, found = checked(here.root)
     assert len(opened.entries) == 17
     assert found
+
+
+def test_a_bundle_whose_folder_cannot_be_read_is_one_finding(tmp_path: Path) -> None:
+    here = drawn(tmp_path)
+    bundle = here.path("record.md").parent
+    bundle.chmod(0)
+    try:
+        _, records, _, found = as_nobody(here.root)
+    finally:
+        bundle.chmod(0o755)
+    assert records == 2
+    assert found == [["unreadable-file", f"{bundle.as_posix()}/record.md"]]

@@ -6,7 +6,7 @@ One pure function of (record, log): the order of lines in the file and lines tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -19,6 +19,16 @@ from memidex.records.memidex.values import Event, Record
 from memidex.records.memidex.vocabulary import EVENT_RANK, PROMOTABLE_KINDS
 
 Status = Literal["candidate", "active", "superseded", "deprecated"]
+# What an event makes of a record of a status; of any other status it makes nothing (contract, section 6).
+NEXT: dict[tuple[str, Status], Status] = {
+    ("promoted", "candidate"): "active",
+    ("superseded", "candidate"): "superseded",
+    ("superseded", "active"): "superseded",
+    ("deprecated", "candidate"): "deprecated",
+    ("deprecated", "active"): "deprecated",
+    ("deprecated", "superseded"): "deprecated",
+}
+DECISIONS = frozenset({"promoted", "superseded", "deprecated"})
 EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -45,6 +55,8 @@ class Standing(Struct, frozen=True, gc=False, array_like=True):
     """Of a promoted record the path of the promotion."""
     person_deprecated: bool = False
     """Whether a person, at any time and not taken back, deprecated it."""
+    overruled: bool = False
+    """Whether a person overturned its promotion and no later run confirmed it: an agent may not promote it again."""
 
     @property
     def trust(self) -> Fraction:
@@ -207,6 +219,7 @@ def standing(record: Record, log: Log, as_of: int | None = None) -> Standing:
     last_confirmed = valid_to = by = reason = ended_by = path = None
     person_deprecated = False
     promotable = record.kind in PROMOTABLE_KINDS
+    overturned: dict[str, int] = {}
     for event in live:
         kind = event.type
         if kind == "confirmed":
@@ -218,26 +231,48 @@ def standing(record: Record, log: Log, as_of: int | None = None) -> Standing:
             contradicted += 1
         elif kind == "harmful":
             harmful += 1
-        elif kind == "promoted":
-            if promotable and status == "candidate":
-                status, path = "active", event.path
-        elif kind == "superseded":
-            if status in ("candidate", "active"):
-                status, by, ended_by = "superseded", event.by, event.origin
-            if valid_to is None:
-                valid_to = event.ordinal
-        elif kind == "deprecated":
-            if status != "deprecated":
-                status, reason, ended_by = "deprecated", event.reason, event.origin
+        elif kind in DECISIONS:
+            after = NEXT.get((kind, status))
+            if after is None or (kind == "promoted" and not promotable) or repeats(event, overturned, last_confirmed):
+                continue
+            status = after
+            if kind == "promoted":
+                path = event.path
+                continue
+            ended_by = event.origin
+            if kind == "superseded":
+                by = event.by
+            else:
+                reason = event.reason
                 person_deprecated = person_deprecated or event.origin == "user"
             if valid_to is None:
                 valid_to = event.ordinal
-        elif kind == "window-close" and valid_to is None:
-            valid_to = event.ordinal
+        elif kind == "window-close":
+            if valid_to is None:
+                valid_to = event.ordinal
+        elif kind == "overturned":
+            overturn(event, log, overturned)
     return Standing(
         status, confirmed, contradicted, helpful, harmful, record.origin, last_confirmed, valid_to, by, reason, ended_by,
-        path, person_deprecated,
+        path, person_deprecated, unconfirmed(overturned.get("promoted"), last_confirmed),
     )  # fmt: skip
+
+
+def overturn(event: Event, log: Log, overturned: dict[str, int]) -> None:
+    """Note the kind of decision that a person's `overturned` event overruled, with the ordinal of that."""
+    if event.origin == "user" and event.overturns in log.identities:
+        named = log.events[log.identities.index(event.overturns)]
+        if named.type in DECISIONS:
+            overturned[named.type] = event.ordinal
+
+
+def repeats(event: Event, overturned: Mapping[str, int], last_confirmed: int | None) -> bool:
+    """Whether an agent takes a decision again that a person overruled, with no later confirmation (contract, section 5)."""
+    return bool(overturned) and event.origin != "user" and unconfirmed(overturned.get(event.type), last_confirmed)
+
+
+def unconfirmed(since: int | None, last_confirmed: int | None) -> bool:
+    return since is not None and (last_confirmed is None or last_confirmed <= since)
 
 
 def up_to(log: Log, as_of: int | None) -> Log:
@@ -271,52 +306,42 @@ def timeline(record: Record, log: Log, as_of: int | None = None) -> list[Step]:
     steps: list[Step] = []
     status: Status = "candidate"
     counts = {"confirmed": 0, "contradicted": 0, "helpful": 0, "harmful": 0}
+    last_confirmed: int | None = None
+    overturned: dict[str, int] = {}
     for index in order:
         event, identity = log.events[index], log.identities[index]
-        why = "taken back by a later event" if identity in dead else not_allowed(event, status, record)
+        if identity in dead:
+            why = "taken back by a later event"
+        elif repeats(event, overturned, last_confirmed):
+            why = "a person overruled this decision, and no later run confirmed the record"
+        else:
+            why = not_allowed(event, status, record)
         if not why:
             if event.type in counts:
                 counts[event.type] += 1
-            status = after(event, status)
-        steps.append(
-            Step(
-                event,
-                identity,
-                log.lines[index],
-                identity not in dead,
-                not why,
-                sums.trust(**counts, origin=record.origin),
-                status,
-                why,
-            )
-        )
+            if event.type == "confirmed":
+                last_confirmed = event.ordinal
+            if event.type == "overturned":
+                overturn(event, log, overturned)
+            status = NEXT.get((event.type, status), status)
+        trust = sums.trust(**counts, origin=record.origin)
+        steps.append(Step(event, identity, log.lines[index], identity not in dead, not why, trust, status, why))
     return steps
 
 
 def not_allowed(event: Event, status: Status, record: Record) -> str:
     """Why an event has no effect on a record of this status; empty where it has one."""
-    match event.type:
-        case "promoted" if record.kind not in PROMOTABLE_KINDS:
-            return f"a {record.kind or 'record of no known kind'} cannot become active"
-        case "promoted" if status != "candidate":
-            return f"only a candidate can be promoted, and it was {status}"
-        case "superseded" if status not in ("candidate", "active"):
-            return f"only a candidate or active record can be superseded, and it was {status}"
-        case "deprecated" if status == "deprecated":
-            return "it was deprecated already"
-        case "overturned" if event.origin != "user":
-            return "only a person may overturn"
-        case _:
-            return ""
+    if event.type == "overturned" and event.origin != "user":
+        return "only a person may overturn"
+    if event.type == "promoted" and record.kind not in PROMOTABLE_KINDS:
+        return f"a {record.kind or 'record of no known kind'} cannot become active"
+    if event.type in DECISIONS and (event.type, status) not in NEXT:
+        return NEEDS[event.type].format(status)
+    return ""
 
 
-def after(event: Event, status: Status) -> Status:
-    match event.type:
-        case "promoted":
-            return "active"
-        case "superseded":
-            return "superseded"
-        case "deprecated":
-            return "deprecated"
-        case _:
-            return status
+NEEDS = {
+    "promoted": "only a candidate can be promoted, and it was {}",
+    "superseded": "only a candidate or active record can be superseded, and it was {}",
+    "deprecated": "it was {} already",
+}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from memidex.history.standing import timeline
-from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.vocabulary import PROMOTABLE_KINDS
 from memidex.store.churn import churning
 from memidex.store.snapshot import Entry, Root
@@ -23,7 +21,7 @@ REASONS: Final[dict[str, str]] = {
 }
 
 
-def held(root: Root, entry: Entry, bundle: Bundle | None = None) -> str | None:
+def held(root: Root, entry: Entry) -> str | None:
     """The first reason for which the gate would hold a candidate now, of those that the store can tell; None: it passes.
 
     The run's own reasons (`ci-run`, `ambiguous-match`, `no-root-cause`) are not to be seen in a store.
@@ -35,21 +33,6 @@ def held(root: Root, entry: Entry, bundle: Bundle | None = None) -> str | None:
         return "person-deprecated"
     if entry.main is not None and churning(root, entry.main, entry.product):
         return "anchor-churning"
-    if standing.last_confirmed is None or overruled(bundle or root.bundle(entry), standing.last_confirmed):
+    if standing.last_confirmed is None or standing.overruled:
         return "no-confirmed-evidence"
     return "needs-enrichment" if entry.incomplete else None
-
-
-def overruled(bundle: Bundle | None, confirmed: int) -> bool:
-    """Whether a person overturned a promotion and nothing confirmed the record in a later run (contract, section 5)."""
-    if bundle is None or not any(event.type == "overturned" for event in bundle.log.events):
-        return False
-    steps = timeline(bundle.record, bundle.log)
-    promotions = {step.identity for step in steps if step.event.type == "promoted"}
-    return any(
-        step.effective
-        and step.event.type == "overturned"
-        and step.event.overturns in promotions
-        and step.event.ordinal >= confirmed
-        for step in steps
-    )

@@ -278,6 +278,6 @@ def check_root(root: Root, selection: Selection = ALL) -> list[Finding]:
     link_rule = named("link-leaves-root")
     severity = selection.severity(link_rule) if link_rule else None
     if link_rule and severity:
-        message = "a symbolic link where a bundle's folder belongs; it is not followed"
+        message = "a symbolic link where a folder of the root belongs; it is not followed"
         found += [Finding(link_rule, severity, link, NOWHERE, message, None) for link in root.links]
     return ordered(found)

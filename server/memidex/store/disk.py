@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from memidex.records.memidex.bundle import Fault
+from memidex.records.memidex.bundle import WHOLE, Fault
 from memidex.records.memidex.vocabulary import FILES, MAX_FILE_SIZE
 
 # Not following a link and not waiting for a pipe's other end cost nothing where they are asked for at opening.
@@ -69,8 +69,11 @@ def read(directory: str, root: str) -> Contents | None:
     try:
         numbers = folder_numbers(directory)
         names = os.listdir(directory)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        closed = Fault("unreadable", f"the bundle's folder cannot be read: {error.strerror or error}")
+        return Contents({}, (), {WHOLE: closed}, UNLISTED)
     wanted = [name for name in names if name in TOP]
     evidence: list[str] = []
     if "evidence" in names:
@@ -337,7 +340,9 @@ def is_root(directory: str) -> bool:
 
 
 def products(root: str) -> Iterator[tuple[str, str]]:
-    """(name, path of its bundles) of every product of a root."""
+    """(name, path of its bundles) of every product of a root; a link is followed at no level."""
+    if os.path.islink(f"{root}/memory"):
+        return
     try:
         with os.scandir(f"{root}/memory") as found:
             names = sorted(
@@ -349,6 +354,20 @@ def products(root: str) -> Iterator[tuple[str, str]]:
         bundles = f"{root}/memory/{name}/bundles"
         if os.path.isdir(bundles) and not os.path.islink(bundles):
             yield name, bundles
+
+
+def product_links(root: str) -> list[str]:
+    """The symbolic links where a product's folder, or its `bundles/`, belongs; they are not followed."""
+    if os.path.islink(f"{root}/memory"):
+        return []
+    try:
+        with os.scandir(f"{root}/memory") as found:
+            names = sorted((item.name, item.is_symlink()) for item in found if printable(item.name) == item.name)
+    except OSError:
+        return []
+    linked = [f"{root}/memory/{name}" for name, is_link in names if is_link]
+    inside = [f"{root}/memory/{name}/bundles" for name, is_link in names if not is_link]
+    return [*linked, *(path for path in inside if os.path.islink(path))]
 
 
 def bundles(folder: str) -> tuple[list[str], list[str]]:

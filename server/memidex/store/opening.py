@@ -20,7 +20,7 @@ from memidex.records.memidex.values import Run
 from memidex.store import disk, writing
 from memidex.store.snapshot import Entry, Made, Reader, Root, entry, links_of, short_id
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 PAUSE = 64
 """Bundles between two looks at whether to go on."""
 SHORTLY = 1
@@ -104,7 +104,7 @@ def bare(path: str, reader: Reader) -> tuple[Root, list[str]]:
     writing.roll_forward(path, patience=SHORTLY)
     root = Root(path, reader).with_short_ids(short_ids(path))
     folders: list[str] = []
-    links: list[str] = []
+    links = disk.product_links(path)
     for name, folder in disk.products(path):
         real, linked = disk.bundles(folder)
         folders += real

@@ -16,6 +16,10 @@ from memidex.text import NOWHERE
 Integrity = Literal["sealed", "appended", "edited", "rewritten", "incomplete", "unknown"]
 
 
+WHOLE = ""
+"""The name under which a fault of the bundle's folder itself is filed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A file that is there but was not read."""

@@ -58,7 +58,7 @@ def last_decision(root: Root, entry: Entry, bundle: Bundle) -> str | None:
     decisions = bundle.value("evidence/gates.jsonl") or ()
     if decisions and decisions[-1].passed is False and decisions[-1].reason:
         return decisions[-1].reason
-    return gate.held(root, entry, bundle)
+    return gate.held(root, entry)
 
 
 RULE = Rule("MX501", "awaiting-review", "hint", store=check)

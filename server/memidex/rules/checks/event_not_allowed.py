@@ -12,6 +12,22 @@ Often the log of two branches was joined, or the events came in another order th
                                          ^^^^^^^^^^^^
 ```
 
+A decision that a person overruled does not count again either, until a later run confirms the record.
+
+```flagged
+-- evidence/outcomes.jsonl + --
+{"buildOrdinal":2,"origin":"user","type":"overturned","overturns":"a-2","id":"u"}
+{"buildOrdinal":3,"origin":"agent-verified","type":"promoted","path":"deterministic-verdict-floor","id":"p"}
+                                                   ^^^^^^^^^^
+```
+
+```clean
+-- evidence/outcomes.jsonl + --
+{"buildOrdinal":2,"origin":"user","type":"overturned","overturns":"a-2","id":"u"}
+{"buildOrdinal":3,"origin":"agent-verified","type":"confirmed","id":"c","at":"2026-03-01T00:00:00Z"}
+{"buildOrdinal":3,"origin":"agent-verified","type":"promoted","path":"deterministic-verdict-floor","id":"p","at":"2026-03-01T00:00:01Z"}
+```
+
 ```clean
 -- evidence/outcomes.jsonl + --
 {"buildOrdinal":2,"origin":"agent-verified","type":"superseded","id":"x1"}
@@ -32,6 +48,7 @@ from collections.abc import Iterable, Iterator
 
 from memidex.history.standing import order_key
 from memidex.records.memidex.bundle import Bundle
+from memidex.records.memidex.vocabulary import PROMOTABLE_KINDS
 from memidex.rules.log_events import LOG, at, steps
 from memidex.rules.rule import Report, Rule
 from memidex.store.snapshot import Root
@@ -54,7 +71,7 @@ def check(bundle: Bundle, root: Root) -> Iterable[Report]:
 
 
 def without_effect(bundle: Bundle) -> Iterator[Report]:
-    promotable = bundle.record.kind in ("fact", "caution")
+    promotable = bundle.record.kind in PROMOTABLE_KINDS
     for _, step in steps(bundle):
         kind = step.event.type
         if step.why and kind not in OTHERS and (kind != "promoted" or promotable):

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memidex.records.memidex.bundle import Bundle
+from memidex.records.memidex.bundle import WHOLE, Bundle
 from memidex.rules.rule import Place, Report, Rule
 from memidex.rules.sealed import BASELINE, NEEDED, needs, standing_place
 from memidex.store.snapshot import Root
@@ -42,6 +42,8 @@ from memidex.store.snapshot import Root
 
 def check(bundle: Bundle, root: Root) -> Iterator[Report]:
     files = bundle.files
+    if WHOLE in bundle.faults:
+        return
     missing = NEEDED.keys() - files.keys()
     if missing:
         yield from absent(bundle, [name for name in NEEDED if name in missing])

@@ -24,7 +24,7 @@ from memidex.store.snapshot import Root
 def check(bundle: Bundle, root: Root) -> Iterator[Report]:
     for name, fault in bundle.faults.items():
         if fault.why in ("unreadable", "not-a-file"):
-            yield Report(name, Place(), f"{name}: {fault.message}")
+            yield Report(name or "record.md", Place(), f"{name}: {fault.message}" if name else fault.message)
 
 
 RULE = Rule("MX412", "unreadable-file", "error", bundle=check)
