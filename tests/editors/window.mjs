@@ -294,14 +294,17 @@ try {
   const readCard = async () => {
     await card().waitFor();
     const words = plain(await card().innerText());
-    const image = await card().locator('img').first().evaluate(async (one) => {
-      if (!one.complete) await one.decode();
-      return { scheme: one.src.slice(0, 19), width: one.naturalWidth, shown: one.getBoundingClientRect().width };
+    // The card is laid out once more when its picture has come.
+    const image = await until('the picture of trust is there', async () => {
+      const now = await card().locator('img').first().evaluate(async (one) => {
+        if (!one.complete) await one.decode();
+        return { scheme: one.src.slice(0, 19), width: one.naturalWidth, shown: one.getBoundingClientRect().width };
+      }).catch(() => undefined);
+      return now && now.width > 0 && now.shown > 0 && now;
     });
     console.log(`           ${words.slice(0, 300)} ${JSON.stringify(image)}`);
     assert.match(words, /\b(candidate|active|superseded|deprecated)\b/i);
     assert.match(words, /\b[01]\.\d\d\b/);
-    assert.ok(image.width > 0 && image.shown > 0, 'the picture of trust is there');
   };
 
   await step('a quick fix by the keyboard, saved', async () => {
