@@ -1,6 +1,6 @@
 """The reference of all rules, made from their pages.
 
-python tests/tools/make_docs.py     writes server/RULES.md
+python tests/tools/make_docs.py     writes server/memidex/rules/RULES.md, which diagnostics link to
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from memidex.rules import registry
 from memidex.rules.rule import Rule
 
-FILE = Path(__file__).resolve().parent.parent.parent / "server" / "RULES.md"
+FILE = Path(__file__).resolve().parent.parent.parent / "server" / "memidex" / "rules" / "RULES.md"
 GROUPS = {
     "MX1": "One record's text",
     "MX2": "Its log",

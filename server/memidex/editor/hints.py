@@ -38,7 +38,9 @@ def each_hint(view: View, within: Span) -> Iterator[Hint]:
     for span, text in addresses(view.source.string, start, min(len(view.source), within.end + 200)):
         found = view.find(text) if within.start <= span.end <= within.end else None
         if found and found[1] is not view.entry:
-            yield Hint(span.end, f"{plain(title(found[1]), 50)} · {found[1].status}")
+            # Behind a closing quote, or it reads as part of the text in them.
+            end = span.end + view.source.string.startswith('"', span.end)
+            yield Hint(end, f"{plain(title(found[1]), 50)} · {found[1].status}")
     bundle = view.bundle
     if view.name != LOG or bundle is None or len(bundle.log.events) > MAX_DRAWN:
         return

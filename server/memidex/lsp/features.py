@@ -152,17 +152,17 @@ def register(app: App) -> None:
     @server.feature(types.WORKSPACE_SYMBOL)
     async def workspace_symbols(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         from memidex.editor import symbols
-        from memidex.editor.definition import record_target
 
         scene = app.scene()
+        top = types.Range(types.Position(0, 0), types.Position(0, 0))
 
         def answer(cancelled: Cancelled) -> list[types.SymbolInformation]:
             cancelled.check()
             found: list[types.SymbolInformation] = []
             for item in symbols.workspace_symbols(scene.snapshot, params.query, MAX_WORKSPACE_SYMBOLS):
                 cancelled.check()
-                target = record_target(item.root, item.entry, Span(0, 0))
-                place = scene.location(target.path, target.span)
+                # The start of the file: for the place of the title each record would be read again.
+                place = types.Location(scene.uri(item.path), top)
                 found.append(
                     types.SymbolInformation(place, item.name, types.SymbolKind.Object, container_name=item.container)
                 )

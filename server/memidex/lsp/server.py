@@ -11,13 +11,15 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from msgspec import Raw
 
+import memidex
 from memidex import __version__
-from memidex.lsp import actions, features, requests
+from memidex.lsp import actions, convert, features, requests
 from memidex.lsp.findings import EMPTY, encode
 from memidex.lsp.wire import Server
 
@@ -44,6 +46,8 @@ PATIENCE = 3.0
 """Seconds that a client is given to answer what we ask."""
 MANY = 1_000
 """Records from which on a client is told that any may have moved, rather than which."""
+PAGE = re.compile(r"## MX[0-9]+ ([a-z-]+)")
+"""The heading of a rule's page in the reference."""
 DRAWS_NOT = re.compile("neovim|vim|helix|emacs|eglot|lsp-mode|kakoune|kak-lsp|micro", re.IGNORECASE)
 """Clients in a terminal or without inline pictures."""
 
@@ -263,8 +267,20 @@ class App:
             return False  # `select` says so
 
     def page(self, rule: str) -> str:
-        """The address of a rule's page; there is none on the web yet."""
-        return ""
+        """The address of a rule's page in the reference that comes with the package; empty where that is not there."""
+        return self.pages.get(rule, "")
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """By name, the address of each rule's page: the line of its heading, as editors open it."""
+        reference = Path(memidex.__file__).parent / "rules" / "RULES.md"
+        try:
+            lines = reference.read_text("utf-8").splitlines()
+        except OSError:
+            return {}
+        address = convert.path_to_uri(reference.as_posix())
+        heads = ((number, PAGE.fullmatch(line)) for number, line in enumerate(lines, 1))
+        return {head.group(1): f"{address}#L{number}" for number, head in heads if head}
 
     def complain(self, text: str) -> None:
         logger.warning("configuration: %s", text)
