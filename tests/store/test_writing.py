@@ -28,7 +28,7 @@ from memidex.learning.decide import Accepted, decide, undo
 from memidex.records.memidex import bundle as bundles
 from memidex.records.memidex.values import Event, Relation
 from memidex.store import disk, opening, writing
-from memidex.store.commit import Commit, Part, RelationEdit
+from memidex.store.commit import Commit, Part, RelationEdit, Removal
 from memidex.store.snapshot import Root
 from sketch import Sketch
 
@@ -338,7 +338,7 @@ def test_nothing_outside_the_bundles_is_ever_written(place: str, tmp_path: Path)
     part = Part(place=place, tail="0-e3b0c44298fc1c14", events=(Event(1, "user", "confirmed", id="x"),))
     answer = writing.commit(decided.path, Commit(parts=(part,)))
     assert isinstance(answer, Refused)
-    answer = writing.commit(decided.path, Commit(removals=(place,)))
+    answer = writing.commit(decided.path, Commit(removals=(Removal(place, "0-e3b0c44298fc1c14"),)))
     assert isinstance(answer, Refused)
 
 

@@ -39,6 +39,18 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("resolve", "TEXT", "the record that free text means", "records"),
         Command("brief", "--product P", "what a run would be served, most trusted first", "brief"),
     ),
+    "What is decided": (
+        Command("accept", "ADDRESS...", "take a candidate, a proposal or a policy's rule as true", "decisions"),
+        Command("confirm", "ADDRESS...", "say that a record is true", "decisions"),
+        Command("contradict", "ADDRESS...", "say that a record is not true", "decisions"),
+        Command("reject", "ADDRESS...", "turn a candidate or a proposal down", "decisions"),
+        Command("forget", "ADDRESS...", "retire a record; it stays as a tombstone", "decisions"),
+        Command("supersede", "ADDRESS", "replace a record by a new one, or by one that is there", "decisions"),
+        Command("retract", "EVENT...", "take events back, or what was decided last on a record", "decisions"),
+        Command("overturn", "EVENT", "overrule what an agent decided", "decisions"),
+        Command("seal", "ADDRESS...", "write a manifest anew after a look at what changed", "decisions"),
+        Command("gc", "", "remove the oldest generations of what was superseded", "decisions"),
+    ),
     "Other": (
         Command("lsp", "", "the language server, for an editor", "server"),
         Command("demo", "", "what memidex is, in half a minute, on a throw-away copy", "demo"),

@@ -53,14 +53,20 @@ class Rule(Struct, frozen=True):
     address: str
 
 
+class Removal(Struct, frozen=True):
+    """A bundle that retention removes, as long as its log is as it was."""
+
+    place: str
+    tail: str
+
+
 class Commit(Struct, frozen=True, kw_only=True):
     """Everything that one decision writes; all of it or nothing."""
 
     parts: tuple[Part, ...] = ()
     births: tuple[Birth, ...] = ()
     rules: tuple[Rule, ...] = ()
-    removals: tuple[str, ...] = ()
-    """Bundles that retention removes, as places."""
+    removals: tuple[Removal, ...] = ()
 
     @property
     def is_empty(self) -> bool:

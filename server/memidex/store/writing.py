@@ -24,7 +24,7 @@ from memidex.records.memidex.places import Node
 from memidex.records.memidex.read import File, parse
 from memidex.records.memidex.values import Sealed
 from memidex.store import disk
-from memidex.store.commit import Birth, Commit, Part, Rule, relations_after
+from memidex.store.commit import Birth, Commit, Part, Removal, Rule, relations_after
 from memidex.text import Edit, apply
 
 LOG, RELATIONS, MANIFEST, POLICIES = "evidence/outcomes.jsonl", "relations.json", "manifest.json", "policies.md"
@@ -115,9 +115,9 @@ def is_wanted(root: str, commit: Commit) -> bool:
     """Whether a commit was begun, or can be begun as it was decided."""
     if any(disk.exists(f"{root}/{birth.place}") for birth in commit.births):
         return True
-    if any(not disk.exists(f"{root}/{place}") for place in commit.removals):
+    if any(not disk.exists(f"{root}/{removal.place}") for removal in commit.removals):
         return True
-    as_decided = True
+    as_decided = all(tail(log_of(root, removal) or b"") == removal.tail for removal in commit.removals)
     for part in commit.parts:
         log = log_of(root, part)
         if log is None:
@@ -136,7 +136,7 @@ def is_as_decided(part: Part, log: bytes) -> bool:
     return rest is not None and payload(part, log[: len(log) - len(rest)], part.events).startswith(rest)
 
 
-def log_of(root: str, part: Part) -> bytes | None:
+def log_of(root: str, part: Part | Removal) -> bytes | None:
     if not disk.is_plain_folder(f"{root}/{part.place}", root):
         return None
     found = disk.read_other(f"{root}/{part.place}/{LOG}", root)
@@ -158,9 +158,12 @@ def write(root: str, commit: Commit) -> Written | Refused:
         refused = room_for(root, birth)
         if refused:
             return refused
-    for place in commit.removals:
-        if not PLACE.fullmatch(place) or not disk.is_plain_folder(f"{root}/{place}", root):
-            return Refused("unknown-record", f"{place} is not there")
+    for removal in commit.removals:
+        name = removal.place.rpartition("/")[2]
+        if not PLACE.fullmatch(removal.place) or not disk.is_plain_folder(f"{root}/{removal.place}", root):
+            return Refused("unknown-record", f"{name} is not there")
+        if tail(log_of(root, removal) or b"") != removal.tail:
+            return Refused("stale", f"{name} changed after it was looked at")
     if is_one_line(commit):
         return one_line(root, commit, sealable)
     disk.write_journal(root, ENCODER.encode(Journal(JOURNAL_VERSION, commit, sealable)))
@@ -218,7 +221,7 @@ def is_begun(root: str, commit: Commit) -> bool:
     """Whether anything of a commit is to be seen."""
     if any(disk.exists(f"{root}/{birth.place}") for birth in commit.births):
         return True
-    if any(not disk.exists(f"{root}/{place}") for place in commit.removals):
+    if any(not disk.exists(f"{root}/{removal.place}") for removal in commit.removals):
         return True
     for part in commit.parts:
         log = log_of(root, part)
@@ -251,8 +254,8 @@ def carry_out(root: str, commit: Commit, sealable: Mapping[str, tuple[str, ...]]
     for part in parts:
         # What the log holds is durable already: a manifest that the power takes back leaves the state `appended`.
         unsealed += sealed_after(root, part, sealable, sync=several or bool(part.relations))
-    for place in commit.removals:
-        disk.remove_bundle(f"{root}/{place}")
+    for removal in commit.removals:
+        disk.remove_bundle(f"{root}/{removal.place}")
     return unsealed
 
 
