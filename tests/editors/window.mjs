@@ -319,6 +319,7 @@ try {
     await page.keyboard.press('Control+S');
     await page.locator('.tab.dirty').waitFor({ state: 'detached' });
     assert.equal(fs.readFileSync(record, 'utf8'), whole, 'nothing else of the file changed');
+    await editor().locator('.codelens-decoration', { hasText: 'active' }).waitFor();
     await picture('fixed');
   });
 
