@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memidex.cli import roots
-from memidex.cli.console import CANNOT_RUN, DONE, REFUSED, Console, Parser, line
+from memidex.cli.console import CANNOT_RUN, DONE, REFUSED, Console, Parser, cut, line
 from memidex.cli.records import printable, unknown
 from memidex.editor import card as cards
 from memidex.history import trust as sums
@@ -274,7 +274,7 @@ class Desk:
             self.console.print(line(f"{self.name(found)} replaces it: {state.status}, trust {sums.shown(state.trust)}"))
 
     def name(self, entry: Entry) -> str:
-        return f"{self.root.short(entry) or entry.id} ({cards.title(entry)[:60]})"
+        return f"{self.root.short(entry) or entry.id} ({cut(line(cards.title(entry)), 60)})"
 
     def refused(self, address: str, answer: Refused) -> None:
         self.code = max(self.code, REFUSED)

@@ -14,6 +14,7 @@ from memidex.cli import main
 from memidex.cli.check import checked
 from memidex.cli.console import DONE, REFUSED, Console, Failed, Parser
 from memidex.editor import card as cards
+from memidex.records.memidex.vocabulary import PROMOTABLE_KINDS
 from memidex.rules.rule import ALL, Fix
 from memidex.store import opening
 from memidex.store.snapshot import Entry, Root
@@ -88,10 +89,20 @@ class Tour:
         console.print(f"  {fix.title}")
         self.changed(broken, mended)
         self.run("check", bundle)
-        console.print()
         console.print(
             "The record is byte for byte as it was sealed." if mended == before else "The record is not as it was."
         )
+
+        candidate = self.candidate(root)
+        if candidate:
+            self.station("A candidate waits for a person's word. Accepted, and what that appended to its log:")
+            log = f"{candidate.directory}/evidence/outcomes.jsonl"
+            before_log = read(log)
+            self.run("accept", candidate.id)
+            self.changed(before_log, read(log))
+            self.station("And taken back. Nothing is deleted: the log holds both, and the first counts for nothing.")
+            self.run("retract", candidate.id)
+        console.print()
         console.print("Next: `memidex inspect` in a folder with knowledge, `memidex rules`, or the editor extension.")
         return DONE if self.went_well and mended == before else REFUSED
 
@@ -110,6 +121,17 @@ class Tour:
             root.entries.values(),
             key=lambda entry: (entry.status == "superseded", entry.standing.confirmed, -entry.created, entry.id),
         )
+
+    def candidate(self, root: Root) -> Entry | None:
+        """The candidate that would be active for a person's word: no proposal, and the best confirmed."""
+        waiting = [
+            entry
+            for entry in root.entries.values()
+            if entry.status == "candidate"
+            and entry.kind in PROMOTABLE_KINDS
+            and not any(entry.related("proposed-supersession-of"))
+        ]
+        return min(waiting, key=lambda entry: (-entry.standing.confirmed, entry.id), default=None)
 
     def then(self, root: Root, record: Entry, build: int) -> None:
         state = cards.standing_of(record, root.bundle(record), build)
