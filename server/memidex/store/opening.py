@@ -67,6 +67,7 @@ def bulk() -> Generator[None]:
         yield
     finally:
         if was:
+            gc.freeze()
             gc.enable()
 
 
