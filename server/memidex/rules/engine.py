@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memidex.records import secrets
 from memidex.records.memidex.bundle import Bundle
@@ -14,14 +14,12 @@ from memidex.records.memidex.places import Place
 from memidex.records.memidex.vocabulary import SCHEMA_VERSION
 from memidex.rules.rule import (
     ALL,
-    BundleCheck,
     Finding,
     FromParser,
     Report,
     Rule,
     Selection,
     Severity,
-    StoreCheck,
 )
 from memidex.store import churn
 from memidex.store.snapshot import Entry, Link, Root, normal_address
@@ -35,13 +33,17 @@ OF_ANY_TEXT = frozenset({"bad-encoding", "hidden-characters", "secret-in-text"})
 MAX_CHAIN = 10_000
 
 
-class Plan(NamedTuple):
-    """The rules that a selection runs, each with its severity, by what they look at."""
+Planned = tuple[Rule, Severity, Callable[[Any, Any], Iterable[Report]]]
+"""A rule that runs, its severity, and its check."""
 
-    parsed: dict[str, tuple[Rule, Severity]]
+
+class Plan(NamedTuple):
+    """The rules that a selection runs, by what they look at."""
+
+    parsed: dict[str, Planned]
     """By name, those whose problems the parser finds."""
-    texts: tuple[tuple[Rule, Severity, BundleCheck], ...]
-    links: tuple[tuple[Rule, Severity, StoreCheck], ...]
+    texts: tuple[Planned, ...]
+    links: tuple[Planned, ...]
 
 
 def named(name: str) -> Rule | None:
@@ -59,13 +61,10 @@ def plan(selection: Selection) -> Plan:
     chosen: list[tuple[Rule, Severity]] = [
         (rule, severity) for rule in registry.RULES if (severity := selection.severity(rule))
     ]
+    texts: list[Planned] = [(rule, severity, rule.bundle) for rule, severity in chosen if rule.bundle]
     return Plan(
-        {rule.name: (rule, severity) for rule, severity in chosen if isinstance(rule.bundle, FromParser)},
-        tuple(
-            (rule, severity, rule.bundle)
-            for rule, severity in chosen
-            if rule.bundle and not isinstance(rule.bundle, FromParser)
-        ),
+        {rule.name: planned for planned in texts if isinstance((rule := planned[0]).bundle, FromParser)},
+        tuple(planned for planned in texts if not isinstance(planned[0].bundle, FromParser)),
         tuple((rule, severity, rule.store) for rule, severity in chosen if rule.store),
     )
 
@@ -75,25 +74,16 @@ def check_texts(bundle: Bundle, root: Root, selection: Selection = ALL) -> list[
     plans = plan(selection)
     problems = {problem.rule for file in bundle.files.values() if file.problems for problem in file.problems}
     judged = bundle.record.version == SCHEMA_VERSION
-    found: list[Finding] = []
-    for name in problems:
-        if name in plans.parsed and (judged or name in ALWAYS):
-            rule, severity = plans.parsed[name]
-            found += run(rule, severity, bundle.directory, root, rule.bundle, (bundle, root), lambda: bundle)
-    if judged:
-        for rule, severity, check in plans.texts:
-            found += run(rule, severity, bundle.directory, root, check, (bundle, root), lambda: bundle)
-    return found
+    found = [plans.parsed[name] for name in problems if name in plans.parsed and (judged or name in ALWAYS)]
+    rules = (*found, *plans.texts) if judged else found
+    return list(run(rules, (bundle, root), bundle.directory, root, lambda: bundle))
 
 
 def check_links(entry: Entry, root: Root, selection: Selection = ALL) -> list[Finding]:
     """What is wrong with one record among the others."""
     if not entry.judged:
         return []
-    found: list[Finding] = []
-    for rule, severity, check in plan(selection).links:
-        found += run(rule, severity, entry.directory, root, check, (root, entry), lambda: root.bundle(entry))
-    return found
+    return list(run(plan(selection).links, (root, entry), entry.directory, root, lambda: root.bundle(entry)))
 
 
 def check_entry(entry: Entry, root: Root, selection: Selection = ALL) -> list[Finding]:
@@ -103,25 +93,24 @@ def check_entry(entry: Entry, root: Root, selection: Selection = ALL) -> list[Fi
 
 
 def run(
-    rule: Rule,
-    severity: Severity,
-    directory: str,
-    root: Root,
-    check: Callable[..., Iterable[Report]] | None,
-    subject: tuple[object, object],
-    load: Callable[[], Bundle | None],
-) -> Iterable[Finding]:
-    """The findings of one rule on one record. A rule that fails is itself a finding; the others run on."""
-    try:
-        reports = list(check(*subject)) if check else []
-    except Exception as error:
-        log.exception("rule %s failed on %s", rule.name, directory)
-        crashed = named("rule-crashed") or rule
-        message = (
-            f"the rule {rule.name} failed on this record ({type(error).__name__}); the others ran. Please report it"
-        )
-        reports, rule, severity = [Report("record.md", Place(("id",)), message)], crashed, crashed.severity
-    return placed(reports, rule, severity, directory, root, load) if reports else ()
+    rules: Iterable[Planned], subject: tuple[Any, Any], directory: str, root: Root, load: Callable[[], Bundle | None]
+) -> Iterator[Finding]:
+    """The findings of rules on one record. A rule that fails is itself a finding; the others run on."""
+    one, two = subject
+    for rule, severity, check in rules:
+        try:
+            reports = [*check(one, two)]
+        except Exception as error:
+            log.exception("rule %s failed on %s", rule.name, directory)
+            crashed = named("rule-crashed") or rule
+            message = (
+                f"the rule {rule.name} failed on this record ({type(error).__name__}); the others ran. Please report it"
+            )
+            failed = [Report("record.md", Place(("id",)), message)]
+            yield from placed(failed, crashed, crashed.severity, directory, root, load)
+            continue
+        if reports:
+            yield from placed(reports, rule, severity, directory, root, load)
 
 
 def placed(
@@ -264,10 +253,9 @@ def check_ledger(directory: str, product: str, root: Root, selection: Selection)
             fixes = tuple(mends(alone, LEDGER, problem)) if mends else ()
             at, message = file.span(problem.at), secrets.masked(problem.message)
             yield Finding(rule, severity, f"{directory}/{LEDGER}", at, message, None, fixes=fixes)
-    for rule, severity, check in plan(selection).texts:
-        if rule.name in OF_ANY_TEXT:
-            for finding in run(rule, severity, directory, root, check, (alone, root), lambda: alone):
-                yield replace(finding, record=None)
+    rules = [planned for planned in plan(selection).texts if planned[0].name in OF_ANY_TEXT]
+    for finding in run(rules, (alone, root), directory, root, lambda: alone):
+        yield replace(finding, record=None)
 
 
 def check_root(root: Root, selection: Selection = ALL) -> list[Finding]:

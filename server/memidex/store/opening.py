@@ -83,7 +83,7 @@ def cold(
     """
     root, folders = bare(path, reader or Disk(path))
     entries: list[Entry] = []
-    read_ = disk.read if seen else disk.read_known
+    read_ = disk.read_listed if seen else disk.read_known
     with bulk():
         for index, directory in enumerate(folders):
             if index % PAUSE == 0 and not progress(index, len(folders)):
