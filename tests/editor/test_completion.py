@@ -189,6 +189,15 @@ def test_addresses_are_offered_in_any_text(tmp_path: Path, text: str, after: str
     assert view.source[found.items[0].span] == found.items[0].filter
 
 
+@pytest.mark.parametrize("text", ["see agentqa:‸", "see agentqa://mem‸", "see agentqa://memory/‸"])
+def test_a_record_without_a_short_id_is_offered_by_its_own(tmp_path: Path, text: str) -> None:
+    here = scene("-- record.md --", tmp_path)
+    view, offset = free_text(here, text)
+    (item,) = completions(view, offset).items
+    assert written(view, item) == f"see agentqa://memory/{here.drawn.ids['a']}"
+    assert view.source[item.span] == item.filter
+
+
 def test_rules_are_offered_where_one_is_allowed(tmp_path: Path) -> None:
     for text in ("<!-- memidex: allow ‸ -->", "<!-- memidex: allow unknown-value, rule-cr‸ -->"):
         view, offset = free_text(scene("-- record.md --", tmp_path / str(len(text))), text)

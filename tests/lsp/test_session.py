@@ -213,6 +213,13 @@ def test_settings_are_taken_from_a_client_that_sends_them(tmp_path: Path) -> Non
         editor.shows(record)
 
 
+def test_settings_are_taken_by_their_full_names_too(tmp_path: Path) -> None:
+    record = wrong(tmp_path).path("record.md")
+    with Editor(tmp_path, initializationOptions={"memidex.rules": {FINDING: "warning"}}) as editor:
+        editor.shows(record, FINDING)
+        assert editor.pushed[uri(record)]["diagnostics"][0]["severity"] == 2
+
+
 @pytest.mark.parametrize("capabilities", [VSCODE, NOTHING], ids=["watched", "unwatched"])
 def test_the_project_file_changes_what_is_told_without_a_restart(tmp_path: Path, capabilities: dict) -> None:
     record = wrong(tmp_path).path("record.md")
@@ -360,6 +367,31 @@ def test_an_address_in_any_text_of_the_workspace_has_a_hover_and_a_definition(tm
             "start"
         ] == {"line": 0, "character": 7}
         assert not editor.pushed.get(uri(other), {"diagnostics": []})["diagnostics"]
+
+
+@pytest.mark.parametrize("capabilities", [NOTHING, VSCODE_PULLS], ids=["nothing", "vscode"])
+def test_what_is_asked_before_the_roots_are_open_is_answered_from_them(tmp_path: Path, capabilities: dict) -> None:
+    made = healthy(tmp_path)
+    other = tmp_path / "notes.md"
+    other.write_text(f"see {made.ids['a']}.\n")
+    with Editor(tmp_path, capabilities=capabilities) as editor:
+        editor.open(other)
+        first = editor.begin(
+            "textDocument/hover",
+            {"textDocument": {"uri": uri(other)}, "position": {"line": 0, "character": 6}},
+        )
+        second = editor.begin("workspace/symbol", {"query": "button"})
+        assert "0.75" in str(editor.response(first)["result"])
+        assert len(editor.response(second)["result"]) == 1
+
+
+def test_a_request_that_waits_for_the_roots_is_answered_when_the_session_ends(tmp_path: Path) -> None:
+    healthy(tmp_path)
+    silent = {"workspace/configuration": lambda _params: NotImplemented}
+    with Editor(tmp_path, capabilities=VSCODE_PULLS, answers=silent) as editor:
+        number = editor.begin("workspace/symbol", {"query": "button"})
+        editor.request("shutdown")
+        assert editor.response(number)["error"]["code"] == -32800
 
 
 # The disk

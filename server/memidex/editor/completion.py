@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, NamedTuple
 
 from memidex.editor.card import title
@@ -148,8 +148,13 @@ def addresses(cursor: Cursor) -> Completions | None:
         items: list[Completion] = []
         for root in cursor.view.roots():
             near: Iterable[Entry]
-            if digits or not wanted:
-                near = (entry for entry, _ in numbered(root, digits.group(1) if digits else ""))
+            if digits:
+                near = (entry for entry, _ in numbered(root, digits.group(1)))
+            elif not wanted:
+                # A record that has no short id on this machine yet is named by its own.
+                first = (entry for entry, _ in numbered(root, ""))
+                others = (entry for entry in root.entries.values() if not root.short(entry))
+                near = islice(chain(first, others), MAX_ITEMS)
             else:
                 near = (match.entry for match in search(root, wanted, MAX_ITEMS))
             for entry in near:

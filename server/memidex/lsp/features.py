@@ -153,6 +153,7 @@ def register(app: App) -> None:
     async def workspace_symbols(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         from memidex.editor import symbols
 
+        await app.session.discovered.wait()
         scene = app.scene()
         top = types.Range(types.Position(0, 0), types.Position(0, 0))
 

@@ -128,7 +128,12 @@ class App:
         path = self.session.path(uri)
         if path is None:
             return None
-        snapshot = self.pinned(await self.session.ready(path))
+        snapshot = await self.session.ready(path)
+        if snapshot.root_of(path) is None:
+            # An address in such a text is of any root, and those of the workspace may still be opened.
+            await self.session.discovered.wait()
+            snapshot = await self.session.ready(path)
+        snapshot = self.pinned(snapshot)
         document = self.session.document(path)
         root = snapshot.root_of(path)
         if document is None and root is None:
@@ -300,7 +305,9 @@ class App:
 
     def take_settings(self, found: Any) -> None:
         if isinstance(found, dict):
-            inner = cast(dict[str, Any], found).get("memidex", found)
+            # Nested, the section alone, or with the settings' full names as keys
+            values = cast(dict[str, Any], found)
+            inner = values.get("memidex", {name.removeprefix("memidex."): value for name, value in values.items()})
             self.settings = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
 
     def saved(self, uri: str) -> None:
