@@ -25,6 +25,7 @@ class RawClient:
         )
         self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.seen: list[Any] = []
+        self.sending = threading.Lock()
         self.log: list[str] = []
         for target in (self._read, self._read_log):
             threading.Thread(target=target, daemon=True).start()
@@ -51,8 +52,12 @@ class RawClient:
             self.log.append(line.decode("utf-8", "replace"))
 
     def send_bytes(self, data: bytes) -> None:
+        """Whole, whoever sends: a message longer than the pipe is written in parts."""
         assert self.process.stdin
-        os.write(self.process.stdin.fileno(), data)
+        with self.sending, memoryview(data) as view:
+            at = 0
+            while at < len(data):
+                at += os.write(self.process.stdin.fileno(), view[at:])
 
     def send_body(self, body: bytes) -> None:
         self.send_bytes(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))

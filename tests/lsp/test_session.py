@@ -137,10 +137,19 @@ def test_superseded_records_are_shown_as_unnecessary(tmp_path: Path) -> None:
 
 def test_a_client_that_knows_commands_alone_gets_no_action(tmp_path: Path) -> None:
     record = wrong(tmp_path).path("record.md")
-    with Editor(tmp_path) as editor:
+    with Editor(tmp_path, capabilities={"textDocument": {"codeAction": {}}}) as editor:
         editor.open(record)
         editor.until(lambda: FINDING in editor.rules(record))
         assert editor.actions(record) == []
+
+
+def test_a_client_that_says_nothing_of_actions_gets_them_whole(tmp_path: Path) -> None:
+    record = wrong(tmp_path).path("record.md")
+    with Editor(tmp_path) as editor:
+        editor.open(record)
+        editor.until(lambda: FINDING in editor.rules(record))
+        assert all(action["edit"] for action in editor.actions(record))
+        assert editor.actions(record)
 
 
 def test_a_fix_is_resolved_and_applied_and_its_finding_goes(tmp_path: Path) -> None:

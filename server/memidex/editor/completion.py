@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from memidex.editor.card import title
@@ -132,11 +132,11 @@ def addresses(cursor: Cursor) -> Completions | None:
     if short:
         digits, typed = short.group(1), short.group()
         span = cursor.back(len(typed))
-        found = [(root, entry, number) for root in cursor.view.roots() for entry, number in numbered(root, digits)]
+        found = [(root, entry) for root in cursor.view.roots() for entry in offered(root, digits)]
         return Completions(
             tuple(
-                by_record(root, entry, span, short_id(number), typed, at)
-                for at, (root, entry, number) in enumerate(found[:MAX_ITEMS])
+                by_record(root, entry, span, root.short(entry) or entry.id, typed, at)
+                for at, (root, entry) in enumerate(found[:MAX_ITEMS])
             ),
             True,
         )
@@ -147,14 +147,8 @@ def addresses(cursor: Cursor) -> Completions | None:
         digits = re.fullmatch(r"MEM-?([0-9]*)", wanted, re.IGNORECASE)
         items: list[Completion] = []
         for root in cursor.view.roots():
-            near: Iterable[Entry]
-            if digits:
-                near = (entry for entry, _ in numbered(root, digits.group(1)))
-            elif not wanted:
-                # A record that has no short id on this machine yet is named by its own.
-                first = (entry for entry, _ in numbered(root, ""))
-                others = (entry for entry in root.entries.values() if not root.short(entry))
-                near = islice(chain(first, others), MAX_ITEMS)
+            if digits or not wanted:
+                near = offered(root, digits.group(1) if digits else "")
             else:
                 near = (match.entry for match in search(root, wanted, MAX_ITEMS))
             for entry in near:
@@ -162,6 +156,13 @@ def addresses(cursor: Cursor) -> Completions | None:
                 items.append(by_record(root, entry, span, address, typed, len(items)))
         return Completions(tuple(items[:MAX_ITEMS]), True)
     return None
+
+
+def offered(root: Root, digits: str) -> Iterator[Entry]:
+    """Records whose short ids begin so; without digits also those that have none on this machine, to be named by their own."""
+    yield from (entry for entry, _ in numbered(root, digits))
+    if not digits:
+        yield from islice((entry for entry in root.entries.values() if not root.short(entry)), MAX_ITEMS)
 
 
 def numbered(root: Root, digits: str) -> Iterator[tuple[Entry, int]]:

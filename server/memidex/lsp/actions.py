@@ -43,7 +43,8 @@ def register(app: App) -> None:
             if edits:
                 title = "Fix all safe memidex findings in this file"
                 actions.append(types.CodeAction(title, FIX_ALL, edit=app.edit(edits)))
-        if actions and not app.capability("text_document", "code_action", "code_action_literal_support"):
+        said = app.capability("text_document", "code_action")
+        if said and not said.code_action_literal_support:
             return []  # such a client knows commands alone
         return actions
 
