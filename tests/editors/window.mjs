@@ -291,17 +291,17 @@ try {
   });
 
   const card = () => page.locator('.monaco-resizable-hover .hover-row', { hasText: /trust/i }).filter({ has: page.locator('img') }).first();
-  const readCard = async () => {
-    await card().waitFor();
+  const readCard = async (limit = WAIT) => {
+    await card().waitFor({ timeout: limit });
     const words = plain(await card().innerText());
     // The card is laid out once more when its picture has come.
     const image = await until('the picture of trust is there', async () => {
       const now = await card().locator('img').first().evaluate(async (one) => {
         if (!one.complete) await one.decode();
         return { scheme: one.src.slice(0, 19), width: one.naturalWidth, shown: one.getBoundingClientRect().width };
-      }).catch(() => undefined);
+      }, undefined, { timeout: 1_000 }).catch(() => undefined);
       return now && now.width > 0 && now.shown > 0 && now;
-    });
+    }, limit);
     console.log(`           ${words.slice(0, 300)} ${JSON.stringify(image)}`);
     assert.match(words, /\b(candidate|active|superseded|deprecated)\b/i);
     assert.match(words, /\b[01]\.\d\d\b/);
@@ -338,8 +338,17 @@ try {
 
   await step('hover by the keyboard shows the same', async () => {
     await goto(rowOf(record, 'id: "'), 12);
-    await press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 });
-    await readCard();
+    // The editor puts a hover away when something under it is drawn anew, such as a lens: then it is asked for again.
+    for (let tries = 1; ; tries++) {
+      await press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 });
+      try {
+        await readCard(3_000);
+        break;
+      } catch (error) {
+        if (tries === 5) throw error;
+        await page.keyboard.press('Escape');
+      }
+    }
     await picture('hover-keyboard');
     await page.keyboard.press('Escape');
     await card().waitFor({ state: 'hidden' });
