@@ -307,6 +307,19 @@ try {
     assert.match(words, /\b[01]\.\d\d\b/);
   };
 
+  // The editor puts a hover away when something under it is drawn anew, such as a lens: then it is asked for again.
+  const asked = async (ask) => {
+    for (let tries = 1; ; tries++) {
+      await ask();
+      try {
+        return await readCard(5_000);
+      } catch (error) {
+        if (tries === 5) throw error;
+        await page.keyboard.press('Escape');
+      }
+    }
+  };
+
   await step('a quick fix by the keyboard, saved', async () => {
     const row = rowOf(record, 'kind: "fct"');
     await goto(row, 9);
@@ -327,9 +340,10 @@ try {
     await goto(1, 1);
     const spot = await place('id: "fact-', 'place');
     assert.ok(spot);
-    await page.mouse.move(spot.x - 60, spot.y + 60);
-    await page.mouse.move(spot.x, spot.y, { steps: 8 });
-    await readCard();
+    await asked(async () => {
+      await page.mouse.move(spot.x - 60, spot.y + 60);
+      await page.mouse.move(spot.x, spot.y, { steps: 8 });
+    });
     await picture('hover-mouse');
     await page.mouse.move(spot.x + 400, spot.y + 500);
     await page.keyboard.press('Escape');
@@ -338,17 +352,7 @@ try {
 
   await step('hover by the keyboard shows the same', async () => {
     await goto(rowOf(record, 'id: "'), 12);
-    // The editor puts a hover away when something under it is drawn anew, such as a lens: then it is asked for again.
-    for (let tries = 1; ; tries++) {
-      await press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 });
-      try {
-        await readCard(3_000);
-        break;
-      } catch (error) {
-        if (tries === 5) throw error;
-        await page.keyboard.press('Escape');
-      }
-    }
+    await asked(() => press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 }));
     await picture('hover-keyboard');
     await page.keyboard.press('Escape');
     await card().waitFor({ state: 'hidden' });
