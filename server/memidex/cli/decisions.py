@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from memidex import desk as desks
 from memidex.cli import roots
 from memidex.cli.console import CANNOT_RUN, DONE, REFUSED, Console, Parser, cut, line
 from memidex.cli.records import printable, unknown
 from memidex.editor import card as cards
 from memidex.history import trust as sums
 from memidex.history.change import Actor, Change, Operation, Policy, Refused
-from memidex.learning.decide import Accepted, decide, undo
+from memidex.learning.decide import Accepted, undo
 from memidex.learning.retention import collection
-from memidex.records.memidex import ids
 from memidex.records.memidex.render import bare, line_of
 from memidex.store import disk, opening, writing
 from memidex.store.commit import Commit
@@ -34,9 +32,6 @@ DONE_WORDS: dict[str, str] = {
     "confirm": "confirmed", "accept": "accepted", "reject": "rejected", "forget": "forgotten", "supersede": "superseded",
     "contradict": "contradicted", "retract": "taken back", "overturn": "overturned", "seal": "sealed",
 }  # fmt: skip
-TRIES = 3
-"""How often a decision is taken anew when another writer was faster; nobody looked at the record in between."""
-CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "CIRCLECI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION")
 
 
 def common_arguments(parser: Parser) -> None:
@@ -184,8 +179,8 @@ class Desk:
         self.options = options
         self.console = console
         self.root = roots.opened(root_of(addresses, options, console), console)
-        self.actor = Actor("user", who(console.environment))
-        self.policy = Policy(ci=in_ci(console.environment))
+        self.actor = Actor("user", desks.who(console.environment))
+        self.policy = Policy(ci=desks.in_ci(console.environment))
         self.results: list[dict[str, Any]] = []
         self.code = DONE
 
@@ -204,45 +199,32 @@ class Desk:
     # One change -------------------------------------------------------------------------------------------------------
 
     def ask(self, address: str, change: Change) -> None:
-        for _ in range(TRIES):
-            found = self.root.find(change.record)
-            if found is None:
-                self.refused(address, Refused("unknown-record", unknown(address, self.root)))
-                return
-            before = found.standing
-            product = self.root.product(found.product)
-            answer = decide(self.root, change, self.actor, self.policy, product.current, datetime.now(UTC), new_id)
-            if not isinstance(answer, Accepted):
-                self.refused(address, Refused(answer.reason, answer.message))
-                return
-            if self.options.dry_run:
-                self.tell(address, change, answer, f"{before.status}, trust {sums.shown(before.trust)}")
-                return
-            try:
-                written = writing.commit(self.root.path, answer.commit, f"memidex {change.operation}")
-            except OSError as error:
-                self.failed(address, error)
-                return
-            self.again(answer.commit)
-            if isinstance(written, writing.Written):
-                for place in written.unsealed:
-                    self.console.warn(f"{place}: written, but its manifest could not be sealed")
-                self.tell(address, change, answer, f"{before.status}, trust {sums.shown(before.trust)}")
-                return
-            if written.reason != "stale" or change.seen is not None:
-                break
-        else:
-            written = Refused("stale", f"{change.record} keeps changing while it is decided upon")
-        self.refused(address, written)
+        if self.root.find(change.record) is None:
+            self.refused(address, Refused("unknown-record", unknown(address, self.root)))
+            return
+        try:
+            outcome = desks.ask(
+                self.root, change, self.actor, self.policy, rehearsal=self.options.dry_run, again=self.again
+            )
+        except OSError as error:
+            self.failed(address, error)
+            return
+        self.root = outcome.root
+        if isinstance(outcome.answer, Refused):
+            self.refused(address, outcome.answer)
+            return
+        for place in outcome.unsealed:
+            self.console.warn(f"{place}: written, but its manifest could not be sealed")
+        state = outcome.before.standing if outcome.before else None
+        self.tell(address, change, outcome.answer, f"{state.status}, trust {sums.shown(state.trust)}" if state else "")
 
-    def again(self, commit: Commit) -> None:
-        """The root after the bundles of a commit were read again."""
-        reader = self.root.reader
+    def again(self, root: Root, directories: Iterable[str]) -> Root:
+        """The root after these bundles were read again."""
+        reader = root.reader
         if isinstance(reader, roots.Reader):
             reader.last.clear()
             reader.shown.clear()
-        places = [item.place for item in (*commit.parts, *commit.births, *commit.removals)]
-        self.root = opening.refreshed(self.root, [f"{self.root.path}/{place}" for place in places])
+        return opening.refreshed(root, directories)
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
@@ -305,20 +287,6 @@ def root_of(addresses: Iterable[str], options: Namespace, console: Console) -> s
             if above:
                 return roots.readable(above)
     return roots.one(options, console)
-
-
-def who(environment: Mapping[str, str]) -> str | None:
-    """The name that stands beside a person's events."""
-    names = ("MEMIDEX_ACTOR", "USER", "LOGNAME", "USERNAME")
-    return next((environment[name] for name in names if environment.get(name)), None)
-
-
-def in_ci(environment: Mapping[str, str]) -> bool:
-    return any(environment.get(name, "").lower() not in ("", "0", "false") for name in CI)
-
-
-def new_id() -> str:
-    return ids.uuid7(time.time_ns() // 1_000_000, os.urandom(10))
 
 
 def events_of(commit: Commit) -> Iterator[dict[str, Any]]:
