@@ -95,6 +95,11 @@ REASONS: tuple[Reason, ...] = (
         "Only what an agent decided can be overturned: its `promoted`, `superseded` or `deprecated`. Anything else is retracted.",
     ),
     # The writing.
+    Reason(
+        "unsaved-edits",
+        "A file of a record that the decision writes to is open in the editor with edits that are not saved, so that saving them later would undo the decision. Save or close the file, and decide again.",
+    ),
+    Reason("cancelled", "You were asked, since other records are touched by it, and did not go on. Nothing is written."),
     Reason("busy", "Another process holds the root's lock and did not let go of it in time. The message names it; try again."),
     Reason("cannot-lock", "The file system cannot lock files, so that two writers could not be kept apart. Nothing is written."),
 )  # fmt: skip

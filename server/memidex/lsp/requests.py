@@ -96,8 +96,13 @@ def chosen(scene: Scene, fields: dict[str, str | None]) -> Iterator[tuple[Root, 
 
 
 async def record(app: App, wanted: dict[str, Any]) -> tuple[Root, Entry] | None:
-    """The record that a request names: by the URI of one of its files, or by an exact address."""
+    """The record that a request of a view names; whoever asks is told from then on what moves."""
     app.follows = True
+    return await addressed(app, wanted)
+
+
+async def addressed(app: App, wanted: dict[str, Any]) -> tuple[Root, Entry] | None:
+    """The record that a request names: by the URI of one of its files, or by an exact address."""
     uri, name = text(wanted, "uri"), text(wanted, "id")
     path = app.session.path(uri) if uri else None
     if path:

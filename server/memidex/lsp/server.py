@@ -19,7 +19,7 @@ from msgspec import Raw
 
 import memidex
 from memidex import __version__
-from memidex.lsp import actions, convert, features, requests
+from memidex.lsp import actions, commands, convert, features, requests
 from memidex.lsp.findings import EMPTY, encode
 from memidex.lsp.wire import Server
 
@@ -66,6 +66,8 @@ class App:
         """Whether pictures in a hover are seen as such."""
         self.follows = False
         """Whether the client knows our own requests, and is told what moves."""
+        self.trusted_at_start = True
+        """What the client said of the workspace's trust when it began."""
         self.told: dict[str, tuple[str, int | None]] = {}
         """By path, the result id and version of what the client was told last, as far as that is not nothing."""
         self.refreshing: asyncio.TimerHandle | None = None
@@ -86,6 +88,7 @@ class App:
         features.register(self)
         actions.register(self)
         requests.register(self)
+        commands.register(self)
 
     @cached_property
     def session(self) -> Session:
@@ -112,6 +115,11 @@ class App:
     async def ask(self, method: str, params: Any = None) -> Any:
         """The client's answer to a request; raises what it says, or `TimeoutError`."""
         return await asyncio.wait_for(asyncio.wrap_future(self.server.protocol.send_request(method, params)), PATIENCE)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the person trusts the workspace; settings, which may come from the workspace itself, cannot say so."""
+        return self.trusted_at_start and self.settings.get("trusted") is not False
 
     # What requests are answered from ----------------------------------------------------------------------------------
 
@@ -361,6 +369,7 @@ def register(app: App) -> None:
         experimental = app.capability("experimental")
         app.follows = isinstance(experimental, dict) and bool(cast(dict[str, Any], experimental).get("memidex"))
         app.take_settings(params.initialization_options)
+        app.trusted_at_start = app.trusted
         app.patience = asyncio.get_running_loop().create_task(begin_anyway())
 
     @server.feature(types.INITIALIZED)

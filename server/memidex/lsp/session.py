@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
@@ -133,6 +133,8 @@ class Session:
         """Paths of open files whose newest text is not in the snapshot yet."""
         self.heavy: dict[str, asyncio.Task[None]] = {}
         """Large open files that are being read."""
+        self.overtaken: dict[str, str] = {}
+        """Texts of open files that a decision wrote to and that the client did not read again yet: the disk counts."""
         self.crew: asyncio.Task[None] | None = None
         self.settling: asyncio.TimerHandle | asyncio.Handle | None = None
         self.settle_took = 0.0
@@ -236,6 +238,7 @@ class Session:
             return
         self.uris.pop(path, None)
         self.edited.pop(path, None)
+        self.overtaken.pop(path, None)
         self.unpublished[path] = None
         root = self.snapshot.root_of(path)
         if root is not None:
@@ -274,6 +277,8 @@ class Session:
         document = self.document(path)
         if root is None or document is None:
             return
+        if self.is_overtaken(path, document.source):
+            return
         held = self.buffers[root.path]
         if document.source.string.startswith(BOM):
             held.marked[path] = document.source
@@ -297,7 +302,7 @@ class Session:
                 del self.edited[path]
                 root, document = self.snapshot.root_of(path), self.document(path)
                 place = place_of(root.path, path) if root else None
-                if root is None or document is None:
+                if root is None or document is None or self.is_overtaken(path, document.source):
                     continue
                 if place is None:
                     self.apply(path)
@@ -326,6 +331,13 @@ class Session:
         finally:
             del self.heavy[path]
         self.schedule()
+
+    def is_overtaken(self, path: str, source: Source) -> bool:
+        """Whether an open text is still the one from before a decision wrote to its file, and so nobody's edit."""
+        if self.overtaken.get(path) == source.string:
+            return True
+        self.overtaken.pop(path, None)
+        return False
 
     def take_buffer(self, root: Root, bundle: Bundle, item: Entry) -> None:
         self.buffers[root.path].bundles[bundle.directory] = bundle
@@ -662,6 +674,24 @@ class Session:
                 continue  # something was read meanwhile, perhaps newer than what we have
             self.take_read(path, found)
             return
+
+    async def take_written(self, path: str, directories: Iterable[str], texts: Mapping[str, str]) -> None:
+        """Read again what a decision wrote in a root.
+
+        `texts` are those that are open on what it wrote, by path, as they were when it was made: none held an edit then.
+        """
+        for open_path, text in texts.items():
+            document = self.document(open_path)
+            if document and document.source.string == text:
+                self.overtaken[open_path] = text
+        lock = self.reading.setdefault(path, asyncio.Lock())
+        async with lock:
+            held = self.buffers.get(path)
+            for open_path in texts if held else ():
+                if held and held.files.pop(open_path, None):
+                    self.edited[open_path] = None
+            await self.read_directories(path, sorted(directories))
+        self.schedule()
 
     def take_read(self, path: str, found: Reading) -> None:
         """Take what was read from disk, and open buffers over it."""

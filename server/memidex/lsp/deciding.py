@@ -1,0 +1,254 @@
+"""A decision in the editor, made anew on the disk when its command is run, and what the session learns of it.
+
+What the person has open does not leak into it: it is refused where a file of a bundle that it writes to has unsaved edits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+
+from memidex import desk
+from memidex.editor import card as cards
+from memidex.history.change import Actor, Change, Operation, Policy, Refused
+from memidex.learning.decide import undo
+from memidex.lsp.checking import Buffers
+from memidex.lsp.reading import overlaid, product_of_ledger
+from memidex.lsp.requests import addressed, text
+from memidex.lsp.wire import InvalidParams, RequestFailed
+from memidex.records.memidex.read import File
+from memidex.records.memidex.vocabulary import FILES
+from memidex.store import opening
+from memidex.store.commit import Commit
+from memidex.store.snapshot import Entry, Root
+from memidex.text import Source
+
+if TYPE_CHECKING:
+    from memidex.lsp.server import App
+
+POLICIES = "policies.md"
+MOST_NEAR = 64
+"""Related records that are read again before a decision; of more, what is known of them is believed."""
+Answer = dict[str, Any]
+
+
+def actor() -> Actor:
+    """Who decides in this process: the person at the editor."""
+    return Actor("user", desk.who(os.environ))
+
+
+def policy(app: App) -> Policy:
+    """What the editor's workspace allows."""
+    return Policy(trusted=app.trusted)
+
+
+class Deciding:
+    """One command that is being run."""
+
+    def __init__(self, app: App, locks: dict[str, asyncio.Lock], operation: Operation, wanted: dict[str, Any]) -> None:
+        self.app = app
+        self.locks = locks
+        self.operation: Operation = operation
+        self.wanted = wanted
+        self.texts = {name: text(wanted, name) for name in ("note", "seen", "summary", "detail", "by", "root")}
+        self.events = strings(wanted, "events")
+
+    async def answer(self) -> Answer:
+        found = await self.found()
+        if isinstance(found, Refused):
+            return self.refused(found)
+        root, entry = found
+        lock = self.locks.setdefault(root.path, asyncio.Lock())
+        # Not the request's own task: what is written is read again even where the request is cancelled meanwhile.
+        return await asyncio.shield(self.app.session.start(self.decide(root.path, entry.directory, lock)))
+
+    # Which record -----------------------------------------------------------------------------------------------------
+
+    async def found(self) -> tuple[Root, Entry] | Refused:
+        """The record that the command names."""
+        session = self.app.session
+        where = self.texts["root"]
+        if where is not None:
+            path = session.path(where) if where.startswith("file:") else where
+            await session.discovered.wait()
+            self.app.scene()
+            root = session.root_at(path or "")
+            name = text(self.wanted, "id")
+            if root is None:
+                return Refused("unknown-record", f"{where} is no root that is open here")
+            if name is not None:
+                entry = root.find(name)
+                return (root, entry) if entry else Refused("unknown-record", f"no record has the address {name!r}")
+        elif text(self.wanted, "uri") is None and (name := text(self.wanted, "id")) is not None:
+            await session.discovered.wait()
+            roots = [root for root in self.app.scene().snapshot.roots if root.find(name)]
+            if len(roots) > 1:
+                return Refused("unknown-record", f"{name!r} is in several roots; name one as `root`")
+        pair = await addressed(self.app, self.wanted)
+        name = text(self.wanted, "id") or text(self.wanted, "uri")
+        return pair or Refused("unknown-record", f"no record has the address {name!r}")
+
+    def change(self, root: Root, directory: str) -> Change | Refused:
+        """What is asked for, of a root as it is on disk."""
+        entry = root.entries.get(directory)
+        if entry is None:
+            return Refused("unknown-record", f"{directory.rpartition('/')[2]} went in the meantime")
+        seen, note = self.texts["seen"], self.texts["note"]
+        if self.operation == "retract" and not self.events:
+            last = undo(root, entry)
+            if last is None:
+                return Refused("nothing-to-undo", f"no person's decision on {entry.id} is left to take back")
+            return Change(
+                operation="retract", record=directory, seen=seen, note=note, events=last.events, label=last.label
+            )
+        by = self.texts["by"]
+        path = self.app.session.path(by) if by and by.startswith("file:") else None
+        held = root.of_file(path) if path else None
+        return Change(
+            operation=self.operation,
+            # By its id where that was named, so that an id of several is refused.
+            record=directory if text(self.wanted, "id") in (None, directory) else entry.id,
+            seen=seen,
+            note=note,
+            events=self.events,
+            summary=self.texts["summary"] or "",
+            detail=self.texts["detail"] or "",
+            by=held[0].directory if held else by,
+        )
+
+    # Deciding ---------------------------------------------------------------------------------------------------------
+
+    async def decide(self, path: str, directory: str, lock: asyncio.Lock) -> Answer:
+        async with lock:
+            session = self.app.session
+            root = session.current() and session.root_at(path)
+            if root is None:
+                return self.refused(Refused("unknown-record", f"{path} is no root any more"))
+            held, texts = session.buffers[path].pinned(), self.open_texts(path)
+            try:
+                outcome, commit = await session.away(self.write, root, held, directory, texts)
+            except OSError as error:
+                await session.take_written(path, [directory], {})
+                raise RequestFailed(f"{error.filename or path}: {error.strerror or error}") from error
+            await self.take(path, directory, commit, texts if not isinstance(outcome.answer, Refused) else {})
+        if isinstance(outcome.answer, Refused):
+            return self.refused(outcome.answer, await self.card(path, directory, None))
+        for place in outcome.unsealed:
+            self.warn(f"{place}: written, but its manifest could not be sealed")
+        return await self.card(path, directory, outcome.answer.record) or {}
+
+    def open_texts(self, path: str) -> dict[str, Source]:
+        """What the client has open in a root, but for texts that a decision overtook."""
+        session = self.app.session
+        found: dict[str, Source] = {}
+        for here in session.uris:
+            document = session.document(here) if here.startswith(path + "/") else None
+            if document and not session.is_overtaken(here, document.source):
+                found[here] = document.source
+        return found
+
+    def write(
+        self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Source], *, rehearsal: bool = False
+    ) -> tuple[desk.Outcome, Commit | None]:
+        """Decide and write, on a worker, with what the change comes to."""
+        commits: list[Commit] = []
+
+        def allowed(root: Root, commit: Commit) -> Refused | None:
+            commits.append(commit)
+            return unsaved(root, commit, texts)
+
+        root = on_disk(root, held, [directory])
+        change = self.change(root, directory)
+        if isinstance(change, Refused):
+            return desk.Outcome(change, root), None
+        outcome = desk.ask(root, change, actor(), policy(self.app), rehearsal=rehearsal, allowed=allowed)
+        return outcome, commits[-1] if commits else None
+
+    async def take(self, path: str, directory: str, commit: Commit | None, texts: Mapping[str, Source]) -> None:
+        """Bring what was written, or was found to be other than it was known, into the session."""
+        folders = {directory, *(desk.folders(path, commit) if commit else ())}
+        ours = tuple([folder + "/" for folder in folders])
+        rules = f"{path}/{POLICIES}" if commit and commit.rules else None
+        mine = {here: one.string for here, one in texts.items() if here.startswith(ours) or here == rules}
+        await self.app.session.take_written(path, folders, mine)
+        if rules:
+            self.app.session.file_changed(path, rules)
+
+    async def card(self, path: str, directory: str, record: str | None) -> Answer | None:
+        """The card of a record as it is now: of the one named, or of the one in a folder."""
+        self.app.session.current()
+        root = self.app.scene().snapshot.root_of(directory + "/")
+        entry = root.entries.get(directory) if root else None
+        if root and record is not None and (entry is None or entry.id != record):
+            entry = root.find(record)
+        if root is None or entry is None:
+            return None
+        return cast(Answer, await self.app.session.away(cards.card, root, entry))
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def refused(self, answer: Refused, card: Answer | None = None) -> Answer:
+        """What is answered; a client that knows nothing of our answers shows the message."""
+        if not self.app.follows:
+            self.warn(answer.message)
+        told: Answer = {"refused": answer.reason, "message": answer.message}
+        return {**told, "card": card} if card else told
+
+    def warn(self, message: str) -> None:
+        self.app.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"memidex: {message}"))
+
+
+def on_disk(root: Root, held: Buffers, directories: Iterable[str]) -> Root:
+    """The root as it is on disk as far as open texts hide that, with these bundles and what they are related to."""
+    root = replace(root, reader=opening.Disk(root.path))
+    root = opening.refreshed(root, {*held.bundles, *directories})
+    near: set[str] = set()
+    for entry in filter(None, map(root.entries.get, directories)):
+        near.update(other.directory for other, _ in root.links_to(entry))
+        near.update(other.directory for relation in entry.relations if (other := root.find(relation.target)))
+    if len(near) <= MOST_NEAR:
+        root = opening.refreshed(root, near.difference(directories))
+    for path in held.files:
+        product = product_of_ledger(root.path, path)
+        if product is not None:
+            root = opening.with_ledger(root, product)
+    return root
+
+
+def unsaved(root: Root, commit: Commit, texts: Mapping[str, Source]) -> Refused | None:
+    """The refusal where an open text of a bundle that the commit writes to is not the one on disk."""
+    for folder in desk.folders(root.path, commit):
+        here = [path for path in texts if path.startswith(folder + "/")]
+        bundle = root.reader.bundle(folder) if here else None
+        for path in here if bundle else ():
+            name = path[len(folder) + 1 :]
+            known = bundle.files.get(name) if bundle else None
+            if (known or name in FILES) and differs(known, name, texts[path]):
+                return refusal(f"{name} of {folder.rpartition('/')[2]}")
+    path = f"{root.path}/{POLICIES}"
+    if commit.rules and path in texts and differs(root.reader.file(path), POLICIES, texts[path]):
+        return refusal(POLICIES)
+    return None
+
+
+def differs(known: File | None, name: str, source: Source) -> bool:
+    return overlaid(known, name, source) is not known if known else bool(source.string)
+
+
+def refusal(what: str) -> Refused:
+    return Refused("unsaved-edits", f"{what} is open with edits that are not saved; save or close it first")
+
+
+def strings(wanted: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = wanted.get(name)
+    if value is None:
+        return ()
+    found = cast(list[object], value) if isinstance(value, list) else [cast(object, value)]
+    if not all(isinstance(item, str) for item in found):
+        raise InvalidParams(f"Invalid Params: `{name}` is a list of strings")
+    return tuple(cast(list[str], found))
