@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from editor_client import NEOVIM, VSCODE, Editor, merged, uri
-from sketch import Sketch, record_id, sketch
 
 from memidex.history.change import tail
+from sketch import Sketch, sketch
 
 LOG = "evidence/outcomes.jsonl"
 KNOWS = merged(VSCODE, {"experimental": {"memidex": True}})
@@ -62,3 +61,168 @@ def test_accept(tmp_path: Path) -> None:
         assert editor.request("memidex/card", {"uri": uri(record)})["status"] == "active"
         assert "active" in (editor.hover(record, 2, 8) or "")
         assert run(editor, "accept", uri=uri(record), seen=seen)["refused"] == "stale"
+
+
+def test_what_is_shown_follows(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        editor.at("textDocument/hover", record, 2, 8)
+        assert "awaiting-review" in editor.rules(record)
+        run(editor, "accept", id=made.ids["a"])
+        assert made.ids["a"] in editor.notification("memidex/changed")["records"]
+        editor.until(lambda: "awaiting-review" not in editor.rules(record))
+
+
+def test_a_log_with_unsaved_edits_is_left_alone(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        path = made.path(LOG)
+        data = path.read_bytes()
+        editor.open(path, data.decode() + "\n")
+        answer = run(editor, "accept", id=made.ids["a"])
+        assert answer["refused"] == "unsaved-edits"
+        assert LOG in answer["message"]
+        assert answer["card"]["status"] == "candidate"
+        assert path.read_bytes() == data
+        editor.close(path)
+        assert run(editor, "accept", id=made.ids["a"])["status"] == "active"
+
+
+def test_what_another_record_says_unsaved_does_not_count(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, PROPOSAL)
+    with editor:
+        relations = made.path("relations.json", "b")
+        editor.open(relations, '{"relations":[]}')
+        assert run(editor, "accept", id=made.ids["a"])["status"] == "active"
+        assert run(editor, "accept", id=made.ids["b"])["refused"] == "unsaved-edits"
+        editor.close(relations)
+        assert run(editor, "accept", id=made.ids["b"])["status"] == "active"
+        assert editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "superseded"
+
+
+def test_an_open_log_that_the_client_reads_late_is_no_unsaved_edit(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        path = made.path(LOG)
+        editor.open(path)
+        assert run(editor, "accept", id=made.ids["a"])["status"] == "active"
+        assert run(editor, "contradict", id=made.ids["a"])["status"] == "active"
+        assert len(log(made)) == 4
+        editor.changed(path)
+        assert editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "active"
+        editor.change(path, path.read_text())
+        assert run(editor, "retract", id=made.ids["a"])["status"] == "active"
+        editor.change(path, path.read_text() + '{"buildOrdinal":3}\n', 3)
+        assert run(editor, "contradict", id=made.ids["a"])["refused"] == "unsaved-edits"
+
+
+def test_undo(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        name = made.ids["a"]
+        assert run(editor, "retract", id=name)["refused"] == "nothing-to-undo"
+        run(editor, "accept", id=name)
+        card = run(editor, "retract", id=name)
+        assert card["status"] == "candidate"
+        assert log(made)[-1]["type"] == "retracted"
+
+
+def test_keep_this_one(tmp_path: Path) -> None:
+    text = CANDIDATE + "-- b/record.md --\n"
+    editor, made = started(tmp_path, text)
+    with editor:
+        card = run(editor, "supersede", id=made.ids["a"], by=uri(made.path("record.md", "b")))
+        assert card["id"] == made.ids["b"]
+        assert editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "superseded"
+
+
+def test_a_new_wording(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        card = run(editor, "supersede", id=made.ids["a"], summary="It buys twice", detail="Seen in a run.")
+        assert card["status"] == "active"
+        assert card["id"] != made.ids["a"]
+        assert editor.request("memidex/inspect", {})["total"] == 2
+
+
+def test_policy(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, CANDIDATE.replace("-- record.md --\n", '-- record.md --\nkind: "policy"\n'))
+    with editor:
+        policies = made.path("policies.md")
+        policies.write_text("# Rules\n")
+        editor.open(policies)
+        assert "refused" not in run(editor, "accept", uri=uri(made.path("record.md")))
+        assert made.ids["a"] in policies.read_text()
+        assert "refused" not in run(editor, "retract", uri=uri(made.path("record.md")))
+        assert made.ids["a"] not in policies.read_text()
+
+
+@pytest.mark.parametrize("how", ["start", "settings"])
+def test_untrusted(tmp_path: Path, how: str) -> None:
+    more: dict[str, Any] = {"initializationOptions": {"trusted": False}, "settings": {"trusted": True}}
+    if how == "settings":
+        more = {"settings": {"trusted": False}}
+    editor, made = started(tmp_path, **more)
+    with editor:
+        data = made.path(LOG).read_bytes()
+        assert run(editor, "accept", id=made.ids["a"])["refused"] == "untrusted"
+        assert run(editor, "gc")["refused"] == "untrusted"
+        assert made.path(LOG).read_bytes() == data
+
+
+def test_two_at_once_are_ordered(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        numbers = [
+            editor.begin(
+                "workspace/executeCommand", {"command": f"memidex.{name}", "arguments": [{"id": made.ids["a"]}]}
+            )
+            for name in ("accept", "contradict", "retract", "forget")
+        ]
+        answers = [editor.response(number)["result"] for number in numbers]
+        assert [answer["status"] for answer in answers] == ["active", "active", "active", "deprecated"]
+        kinds = [event["type"] for event in log(made)[1:]]
+        assert kinds == ["confirmed", "promoted", "contradicted", "retracted", "deprecated", "window-close"]
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        assert run(editor, "accept", id="nothing-there")["refused"] == "unknown-record"
+        assert run(editor, "accept", id=made.ids["a"], root="/nowhere")["refused"] == "unknown-record"
+        assert run(editor, "retract", id=made.ids["a"], events=["x"])["refused"] == "unknown-event"
+        for arguments in ([], [{}], [7], [{"id": 7}], [{"id": "x"}, {}], [{"id": made.ids["a"], "events": [7]}]):
+            answer = editor.call("workspace/executeCommand", {"command": "memidex.accept", "arguments": arguments})
+            assert answer["error"]["code"] == -32602, arguments
+
+
+def test_a_client_that_knows_no_answers_is_shown_the_refusal(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, capabilities=NEOVIM)
+    with editor:
+        number = editor.begin(
+            "workspace/executeCommand", {"command": "memidex.seal", "arguments": [{"id": made.ids["a"]}]}
+        )
+        seen: list[Any] = []
+        while not any(message.get("id") == number for message in seen):
+            seen.append(editor.messages.get(timeout=20))
+        assert any(message.get("method") == "window/showMessage" for message in seen)
+
+
+def test_old_generations(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        assert run(editor, "gc", dryRun=True) == {"removed": [], "marked": [], "dryRun": True}
+        assert run(editor, "gc", root=str(made.root)) == {"removed": [], "marked": []}
+        answer = editor.call("workspace/executeCommand", {"command": "memidex.gc", "arguments": [{"root": "/x"}]})
+        assert answer["error"]["code"] == -32602
+
+
+def test_compare_shows_the_original(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, PROPOSAL, merged(KNOWS, {"window": {"showDocument": {"support": True}}}))
+    with editor:
+        original = uri(made.path("record.md", "a"))
+        assert run(editor, "compare", id=made.ids["b"])["original"] == original
+        editor.until(lambda: any(one["method"] == "window/showDocument" for one in editor.asked))
+        assert run(editor, "compare", id=made.ids["a"])["refused"] == "target-missing"

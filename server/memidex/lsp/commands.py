@@ -36,6 +36,20 @@ def register(app: App) -> None:
     for operation in OPERATIONS:
         decision(operation)
 
+    @app.server.command("memidex.gc")
+    async def gc(*arguments: Any) -> Any:
+        """Remove old generations: `{"root"?, "dryRun"?}` to `{"removed", "marked"}`, places in the root."""
+        from memidex.lsp.deciding import Collecting
+
+        return await Collecting(app, locks, argument(arguments)).answer()
+
+    @app.server.command("memidex.compare")
+    async def compare(*arguments: Any) -> Any:
+        """Open the record that a proposal `{"id" | "uri", "root"?, "target"?}` would replace; gives both URIs."""
+        from memidex.lsp.deciding import compared
+
+        return await compared(app, argument(arguments))
+
 
 def argument(arguments: Iterable[Any]) -> dict[str, Any]:
     """The one object that a command is given."""

@@ -17,13 +17,14 @@ from memidex import desk
 from memidex.editor import card as cards
 from memidex.history.change import Actor, Change, Operation, Policy, Refused
 from memidex.learning.decide import undo
+from memidex.learning.retention import collection
 from memidex.lsp.checking import Buffers
 from memidex.lsp.reading import overlaid, product_of_ledger
 from memidex.lsp.requests import addressed, text
 from memidex.lsp.wire import InvalidParams, RequestFailed
 from memidex.records.memidex.read import File
 from memidex.records.memidex.vocabulary import FILES
-from memidex.store import opening
+from memidex.store import opening, writing
 from memidex.store.commit import Commit
 from memidex.store.snapshot import Entry, Root
 from memidex.text import Source
@@ -47,15 +48,82 @@ def policy(app: App) -> Policy:
     return Policy(trusted=app.trusted)
 
 
-class Deciding:
-    """One command that is being run."""
+class Front:
+    """What the commands have in common: which root they name, and how they are refused."""
 
-    def __init__(self, app: App, locks: dict[str, asyncio.Lock], operation: Operation, wanted: dict[str, Any]) -> None:
+    def __init__(self, app: App, locks: dict[str, asyncio.Lock], wanted: dict[str, Any]) -> None:
         self.app = app
         self.locks = locks
-        self.operation: Operation = operation
         self.wanted = wanted
-        self.texts = {name: text(wanted, name) for name in ("note", "seen", "summary", "detail", "by", "root")}
+
+    def lock(self, path: str) -> asyncio.Lock:
+        """What those who write to one root wait for."""
+        return self.locks.setdefault(path, asyncio.Lock())
+
+    async def roots(self) -> list[Root]:
+        """The open roots, or the one that is named."""
+        session = self.app.session
+        await session.discovered.wait()
+        roots = list(self.app.scene().snapshot.roots)
+        where = text(self.wanted, "root")
+        if where is None:
+            return roots
+        path = session.path(where) if where.startswith("file:") else where
+        return [root for root in roots if root.path == path]
+
+    def open_texts(self, path: str) -> dict[str, Source]:
+        """What the client has open in a root, but for texts that a decision overtook."""
+        session = self.app.session
+        found: dict[str, Source] = {}
+        for here in session.uris:
+            document = session.document(here) if here.startswith(path + "/") else None
+            if document and not session.is_overtaken(here, document.source):
+                found[here] = document.source
+        return found
+
+    async def take(self, path: str, folders: Iterable[str], commit: Commit, texts: Mapping[str, Source]) -> None:
+        """Bring what was written, or was found to be other than it was known, into the session."""
+        folders = {*folders, *desk.folders(path, commit)}
+        ours = tuple([folder + "/" for folder in folders])
+        rules = f"{path}/{POLICIES}" if commit.rules else None
+        mine = {here: one.string for here, one in texts.items() if here.startswith(ours) or here == rules}
+        await self.app.session.take_written(path, folders, mine)
+        if rules:
+            self.app.session.file_changed(path, rules)
+
+    def refused(self, answer: Refused, card: Answer | None = None) -> Answer:
+        """What is answered; a client that knows nothing of our answers shows the message."""
+        if not self.app.follows:
+            self.warn(answer.message)
+        told: Answer = {"refused": answer.reason, "message": answer.message}
+        return {**told, "card": card} if card else told
+
+    def warn(self, message: str) -> None:
+        self.app.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"memidex: {message}"))
+
+    async def found(self) -> tuple[Root, Entry] | Refused:
+        """The record that the command names."""
+        uri, name = text(self.wanted, "uri"), text(self.wanted, "id")
+        where = text(self.wanted, "root")
+        if name is not None and (where is not None or uri is None):
+            roots = await self.roots()
+            if where is not None and not roots:
+                return Refused("unknown-record", f"{where} is no root that is open here")
+            pairs = [(root, entry) for root in roots if (entry := root.find(name))]
+            if len(pairs) > 1:
+                return Refused("unknown-record", f"{name!r} is in several roots; name one as `root`")
+            return pairs[0] if pairs else Refused("unknown-record", f"no record has the address {name!r}")
+        pair = await addressed(self.app, self.wanted)
+        return pair or Refused("unknown-record", f"no record has the address {name or uri!r}")
+
+
+class Deciding(Front):
+    """One decision that is being made."""
+
+    def __init__(self, app: App, locks: dict[str, asyncio.Lock], operation: Operation, wanted: dict[str, Any]) -> None:
+        super().__init__(app, locks, wanted)
+        self.operation: Operation = operation
+        self.texts = {name: text(wanted, name) for name in ("note", "seen", "summary", "detail", "by")}
         self.events = strings(wanted, "events")
 
     async def answer(self) -> Answer:
@@ -63,35 +131,8 @@ class Deciding:
         if isinstance(found, Refused):
             return self.refused(found)
         root, entry = found
-        lock = self.locks.setdefault(root.path, asyncio.Lock())
         # Not the request's own task: what is written is read again even where the request is cancelled meanwhile.
-        return await asyncio.shield(self.app.session.start(self.decide(root.path, entry.directory, lock)))
-
-    # Which record -----------------------------------------------------------------------------------------------------
-
-    async def found(self) -> tuple[Root, Entry] | Refused:
-        """The record that the command names."""
-        session = self.app.session
-        where = self.texts["root"]
-        if where is not None:
-            path = session.path(where) if where.startswith("file:") else where
-            await session.discovered.wait()
-            self.app.scene()
-            root = session.root_at(path or "")
-            name = text(self.wanted, "id")
-            if root is None:
-                return Refused("unknown-record", f"{where} is no root that is open here")
-            if name is not None:
-                entry = root.find(name)
-                return (root, entry) if entry else Refused("unknown-record", f"no record has the address {name!r}")
-        elif text(self.wanted, "uri") is None and (name := text(self.wanted, "id")) is not None:
-            await session.discovered.wait()
-            roots = [root for root in self.app.scene().snapshot.roots if root.find(name)]
-            if len(roots) > 1:
-                return Refused("unknown-record", f"{name!r} is in several roots; name one as `root`")
-        pair = await addressed(self.app, self.wanted)
-        name = text(self.wanted, "id") or text(self.wanted, "uri")
-        return pair or Refused("unknown-record", f"no record has the address {name!r}")
+        return await asyncio.shield(self.app.session.start(self.decide(root.path, entry.directory)))
 
     def change(self, root: Root, directory: str) -> Change | Refused:
         """What is asked for, of a root as it is on disk."""
@@ -123,8 +164,8 @@ class Deciding:
 
     # Deciding ---------------------------------------------------------------------------------------------------------
 
-    async def decide(self, path: str, directory: str, lock: asyncio.Lock) -> Answer:
-        async with lock:
+    async def decide(self, path: str, directory: str) -> Answer:
+        async with self.lock(path):
             session = self.app.session
             root = session.current() and session.root_at(path)
             if root is None:
@@ -135,22 +176,14 @@ class Deciding:
             except OSError as error:
                 await session.take_written(path, [directory], {})
                 raise RequestFailed(f"{error.filename or path}: {error.strerror or error}") from error
-            await self.take(path, directory, commit, texts if not isinstance(outcome.answer, Refused) else {})
+            await self.take(
+                path, [directory], commit or Commit(), texts if not isinstance(outcome.answer, Refused) else {}
+            )
         if isinstance(outcome.answer, Refused):
             return self.refused(outcome.answer, await self.card(path, directory, None))
         for place in outcome.unsealed:
             self.warn(f"{place}: written, but its manifest could not be sealed")
         return await self.card(path, directory, outcome.answer.record) or {}
-
-    def open_texts(self, path: str) -> dict[str, Source]:
-        """What the client has open in a root, but for texts that a decision overtook."""
-        session = self.app.session
-        found: dict[str, Source] = {}
-        for here in session.uris:
-            document = session.document(here) if here.startswith(path + "/") else None
-            if document and not session.is_overtaken(here, document.source):
-                found[here] = document.source
-        return found
 
     def write(
         self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Source], *, rehearsal: bool = False
@@ -169,16 +202,6 @@ class Deciding:
         outcome = desk.ask(root, change, actor(), policy(self.app), rehearsal=rehearsal, allowed=allowed)
         return outcome, commits[-1] if commits else None
 
-    async def take(self, path: str, directory: str, commit: Commit | None, texts: Mapping[str, Source]) -> None:
-        """Bring what was written, or was found to be other than it was known, into the session."""
-        folders = {directory, *(desk.folders(path, commit) if commit else ())}
-        ours = tuple([folder + "/" for folder in folders])
-        rules = f"{path}/{POLICIES}" if commit and commit.rules else None
-        mine = {here: one.string for here, one in texts.items() if here.startswith(ours) or here == rules}
-        await self.app.session.take_written(path, folders, mine)
-        if rules:
-            self.app.session.file_changed(path, rules)
-
     async def card(self, path: str, directory: str, record: str | None) -> Answer | None:
         """The card of a record as it is now: of the one named, or of the one in a folder."""
         self.app.session.current()
@@ -190,17 +213,74 @@ class Deciding:
             return None
         return cast(Answer, await self.app.session.away(cards.card, root, entry))
 
-    # Answers ----------------------------------------------------------------------------------------------------------
 
-    def refused(self, answer: Refused, card: Answer | None = None) -> Answer:
-        """What is answered; a client that knows nothing of our answers shows the message."""
-        if not self.app.follows:
-            self.warn(answer.message)
-        told: Answer = {"refused": answer.reason, "message": answer.message}
-        return {**told, "card": card} if card else told
+class Collecting(Front):
+    """Old generations that are being removed."""
 
-    def warn(self, message: str) -> None:
-        self.app.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"memidex: {message}"))
+    async def answer(self) -> Answer:
+        dry = self.wanted.get("dryRun", False)
+        if not isinstance(dry, bool):
+            raise InvalidParams("Invalid Params: `dryRun` is true or false")
+        roots = await self.roots()
+        if len(roots) != 1:
+            raise InvalidParams("Invalid Params: `root` names none of the open roots, or is needed to tell them apart")
+        if not policy(self.app).trusted:
+            return self.refused(Refused("untrusted", "the folder is not trusted, so nothing in it is changed"))
+        return await asyncio.shield(self.app.session.start(self.collect(roots[0].path, dry)))
+
+    async def collect(self, path: str, dry: bool) -> Answer:
+        session = self.app.session
+        async with self.lock(path):
+            root = session.current() and session.root_at(path)
+            if root is None:
+                return self.refused(Refused("unknown-record", f"{path} is no root any more"))
+            held, texts = session.buffers[path].pinned(), self.open_texts(path)
+            try:
+                answer = await session.away(collect, root, held, texts, dry=dry)
+            except OSError as error:
+                raise RequestFailed(f"{error.filename or path}: {error.strerror or error}") from error
+            if isinstance(answer, Refused):
+                return self.refused(answer)
+            if not dry and not answer.is_empty:
+                await self.take(path, [], answer, texts)
+        gone, marked = [one.place for one in answer.removals], [one.place for one in answer.parts]
+        return {"removed": gone, "marked": marked, **({"dryRun": True} if dry else {})}
+
+
+def collect(root: Root, held: Buffers, texts: Mapping[str, Source], *, dry: bool) -> Commit | Refused:
+    """Remove old generations, on a worker; what was removed, or with `dry` would be."""
+    root = on_disk(root, held, [])
+    commit = collection(root)
+    if dry or not commit.removals:
+        return commit if commit.removals else Commit()
+    refused = unsaved(root, commit, texts)
+    if refused:
+        return refused
+    written = writing.commit(root.path, commit, "memidex gc")
+    return written if isinstance(written, Refused) else commit
+
+
+async def compared(app: App, wanted: dict[str, Any]) -> Answer:
+    """Show the record that a proposal would replace."""
+    front = Front(app, {}, wanted)
+    found = await front.found()
+    if isinstance(found, Refused):
+        return front.refused(found)
+    root, entry = found
+    name = text(wanted, "target") or next(entry.related("proposed-supersession-of"), None)
+    other = root.find(name) if name else None
+    if other is None:
+        return front.refused(Refused("target-missing", f"{name or 'what the record would replace'} is not there"))
+    session = app.session
+    original, proposal = (session.uri(f"{one.directory}/record.md") for one in (other, entry))
+    show(app, original)
+    return {"original": original, "proposal": proposal}
+
+
+def show(app: App, uri: str) -> None:
+    """Have the client show a file, if it can; nothing waits for it."""
+    if app.capability("window", "show_document", "support"):
+        app.server.protocol.send_request(types.WINDOW_SHOW_DOCUMENT, types.ShowDocumentParams(uri, take_focus=True))
 
 
 def on_disk(root: Root, held: Buffers, directories: Iterable[str]) -> Root:
