@@ -344,6 +344,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "not-overturnable": (record("a"), "overturn", {"events": ("a-1",)}),
 }  # fmt: skip
 ELSEWHERE = {"unknown-record", "repeated-id", "overturned", "replacement-exists", "busy", "cannot-lock"}
+ELSEWHERE |= {"unsaved-edits", "cancelled"}  # of the editor: tests/lsp/test_decisions.py
 
 
 @pytest.mark.parametrize("name", CASES)

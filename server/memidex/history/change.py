@@ -41,6 +41,8 @@ class Change(Struct, frozen=True, kw_only=True):
     """Of supersede what the new record says."""
     by: str | None = None
     """Of supersede the address of a record that is there and replaces it, in place of a new one."""
+    draft: bool = False
+    """Of supersede whether the new record is a proposal to be worded, with the old one's text where none is given."""
     label: str = ""
     """Of an undo what it takes back, such as `accept`."""
 

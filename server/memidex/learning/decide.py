@@ -457,6 +457,8 @@ def supersede(case: Case) -> Decision:
         draft.add(SUPERSEDES, old.entry.id, ordinal)
         return Accepted(case.commit(), new.entry.id)
     record = replacement(case, ordinal)
+    if change.draft:
+        return Accepted(case.commit(lambda at: [birth(case, record, at)]), record.id)
     replace(case, old, record.id)
     return Accepted(case.commit(lambda at: [birth(case, record, at)]), record.id)
 
@@ -465,6 +467,8 @@ def replacement(case: Case, ordinal: int) -> Record:
     """The record that a person words in place of another: about the same, of the same kind."""
     change, old = case.change, case.main.bundle.record
     summary, detail = change.summary.strip(), change.detail.strip()
+    if change.draft:
+        summary, detail = summary or f"Draft: {old.summary.strip()}", detail or old.detail.strip()
     if not summary or not detail:
         raise refuse("no-replacement", "a replacement needs a summary and a detail")
     if not old.anchors or old.scope is None:
@@ -496,8 +500,8 @@ ACTIONS = re.compile(r"^(`{3,}|~{3,})[ \t]*json\b[^\n]*\n(.*?)^\1", re.MULTILINE
 def birth(case: Case, record: Record, at: datetime) -> Birth:
     """The whole new bundle, sealed."""
     old = case.main.entry
-    events = [{"type": "confirmed"}]
-    if case.person and record.kind in PROMOTABLE_KINDS:
+    events = [] if case.change.draft else [{"type": "confirmed"}]
+    if events and case.person and record.kind in PROMOTABLE_KINDS:
         events.append({"type": "promoted", "path": "user-sovereign"})
     log = [case.event(record.created, at, what) for what in events]
     provenance = Provenance(
@@ -511,7 +515,7 @@ def birth(case: Case, record: Record, at: datetime) -> Birth:
         LOG: render.events(log),
         "provenance.json": render.document(render.bare(provenance)),
         "observations.jsonl": "",
-        RELATIONS: render.relations([Relation(SUPERSEDES, old.id, record.created)]),
+        RELATIONS: render.relations([Relation(PROPOSED if case.change.draft else SUPERSEDES, old.id, record.created)]),
         "evidence/evidence.md": evidence(record, case),
     }
     files["manifest.json"] = render.manifest(bundles.seal_of({name: text.encode() for name, text in files.items()}))

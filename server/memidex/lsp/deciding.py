@@ -160,7 +160,13 @@ class Deciding(Front):
             summary=self.texts["summary"] or "",
             detail=self.texts["detail"] or "",
             by=held[0].directory if held else by,
+            draft=self.is_draft,
         )
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether a replacement is asked for without its text, which the person then writes as a proposal."""
+        return self.operation == "supersede" and not any(self.texts[name] for name in ("summary", "detail", "by"))
 
     # Deciding ---------------------------------------------------------------------------------------------------------
 
@@ -183,7 +189,10 @@ class Deciding(Front):
             return self.refused(outcome.answer, await self.card(path, directory, None))
         for place in outcome.unsealed:
             self.warn(f"{place}: written, but its manifest could not be sealed")
-        return await self.card(path, directory, outcome.answer.record) or {}
+        card = await self.card(path, directory, outcome.answer.record) or {}
+        if self.is_draft and commit and commit.births:
+            show(self.app, session.uri(f"{path}/{commit.births[0].place}/record.md"))
+        return card
 
     def write(
         self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Source], *, rehearsal: bool = False
