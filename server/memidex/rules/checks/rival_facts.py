@@ -38,45 +38,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memidex.records.memidex.anchors import fold
+from memidex.learning.rivals import rivals
 from memidex.records.memidex.places import Place
-from memidex.rules.relation_texts import called, joined
+from memidex.rules.relation_texts import called
 from memidex.rules.rule import Related, Report, Rule
 from memidex.store.snapshot import Entry, Root
 
-SETTLED = frozenset({"supersedes", "superseded-by", "conflicts-with", "equivalent-to"})
 MAX_SHOWN = 10
 
 
 def check(root: Root, entry: Entry) -> Iterable[Report]:
-    if entry.kind != "fact" or entry.main is None or entry.standing.status != "active":
+    if entry.standing.status != "active":
         return ()
-    row = root.anchors.get(entry.main, ())
-    if len(row) < 2:
+    found = rivals(root, entry)
+    if not found:
         return ()
-    rivals = [other for folder in row if (other := root.entries[folder]) is not entry and rival(root, entry, other)]
-    if not rivals:
-        return ()
-    rivals.sort(key=lambda other: other.directory)
     place = Place(("## Summary",))
-    near = tuple(
-        Related(other.directory, "record.md", place, f"{other.id} claims this") for other in rivals[:MAX_SHOWN]
-    )
-    more = f" and {len(rivals) - 1} more" if len(rivals) > 1 else ""
-    message = f"another active fact about {entry.main} claims something else: {called(rivals[0])}{more}"
+    near = tuple(Related(other.directory, "record.md", place, f"{other.id} claims this") for other in found[:MAX_SHOWN])
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    message = f"another active fact about {entry.main} claims something else: {called(found[0])}{more}"
     return [Report("record.md", place, message, related=near)]
-
-
-def rival(root: Root, entry: Entry, other: Entry) -> bool:
-    return (
-        other.kind == "fact"
-        and other.standing.status == "active"
-        and other.subtype == entry.subtype
-        and other.scope == entry.scope
-        and (entry.platform is None or other.platform is None or entry.platform == other.platform)
-        and fold(entry.summary) != fold(other.summary)
-        and not joined(root, entry, other, SETTLED)
-    )
 
 
 RULE = Rule("MX308", "rival-facts", "warning", store=check)

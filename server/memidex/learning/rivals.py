@@ -1,0 +1,45 @@
+"""Active facts about one thing of which only one can be right."""
+
+from __future__ import annotations
+
+from memidex.records.memidex.anchors import fold
+from memidex.store.snapshot import Entry, Root
+
+SETTLED = frozenset({"supersedes", "superseded-by", "conflicts-with", "equivalent-to"})
+"""Relations that say how two such facts stand to each other."""
+
+
+def rivals(root: Root, entry: Entry) -> list[Entry]:
+    """The other active facts of its subtype, main anchor and scope that claim something else; by folder.
+
+    Facts of different platforms are no rivals, nor are two that a relation already calls equivalent, in conflict, or old
+    and new. Of the record itself it does not matter whether it is active.
+    """
+    if entry.kind != "fact" or entry.main is None:
+        return []
+    row = root.anchors.get(entry.main, ())
+    if len(row) < 2:
+        return []
+    found = [other for folder in row if (other := root.entries[folder]) is not entry and are_rivals(root, entry, other)]
+    return sorted(found, key=lambda other: other.directory)
+
+
+def are_rivals(root: Root, entry: Entry, other: Entry) -> bool:
+    return (
+        other.kind == "fact"
+        and other.standing.status == "active"
+        and other.subtype == entry.subtype
+        and other.scope == entry.scope
+        and (entry.platform is None or other.platform is None or entry.platform == other.platform)
+        and fold(entry.summary) != fold(other.summary)
+        and not settled(root, entry, other)
+    )
+
+
+def settled(root: Root, entry: Entry, other: Entry) -> bool:
+    """Whether a relation says how the two stand to each other, by either one's word."""
+    return any(
+        relation.type in SETTLED and (target := root.find(relation.target)) and target.directory == there.directory
+        for here, there in ((entry, other), (other, entry))
+        for relation in here.relations
+    )
