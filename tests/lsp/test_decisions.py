@@ -17,6 +17,8 @@ from sketch import Sketch, sketch
 
 LOG = "evidence/outcomes.jsonl"
 KNOWS = merged(VSCODE, {"experimental": {"memidex": True}})
+SHOWS = merged(KNOWS, {"window": {"showDocument": {"support": True}}})
+NEVER = {"confirmRetire": "never"}
 CANDIDATE = """-- record.md --
 -- evidence/outcomes.jsonl --
 {"buildOrdinal":1,"id":"a-1","origin":"agent","type":"confirmed"}
@@ -92,7 +94,7 @@ def test_a_log_with_unsaved_edits_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_another_record_says_unsaved_does_not_count(tmp_path: Path) -> None:
-    editor, made = started(tmp_path, PROPOSAL)
+    editor, made = started(tmp_path, PROPOSAL, settings=NEVER)
     with editor:
         relations = made.path("relations.json", "b")
         editor.open(relations, '{"relations":[]}')
@@ -221,7 +223,7 @@ def test_old_generations(tmp_path: Path) -> None:
 
 
 def test_compare_shows_the_original(tmp_path: Path) -> None:
-    editor, made = started(tmp_path, PROPOSAL, merged(KNOWS, {"window": {"showDocument": {"support": True}}}))
+    editor, made = started(tmp_path, PROPOSAL, SHOWS)
     with editor:
         original = uri(made.path("record.md", "a"))
         assert run(editor, "compare", id=made.ids["b"])["original"] == original
@@ -230,7 +232,7 @@ def test_compare_shows_the_original(tmp_path: Path) -> None:
 
 
 def test_a_replacement_without_a_text_is_a_draft_to_be_worded(tmp_path: Path) -> None:
-    editor, made = started(tmp_path, capabilities=merged(KNOWS, {"window": {"showDocument": {"support": True}}}))
+    editor, made = started(tmp_path, capabilities=SHOWS, settings=NEVER)
     with editor:
         data = made.path(LOG).read_bytes()
         card = run(editor, "supersede", id=made.ids["a"])
@@ -245,3 +247,126 @@ def test_a_replacement_without_a_text_is_a_draft_to_be_worded(tmp_path: Path) ->
         editor.changed(record)
         assert run(editor, "accept", id=card["id"])["status"] == "active"
         assert editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "superseded"
+
+
+ABLE = {"window": {"showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}}}}
+
+
+@pytest.mark.parametrize("word", ["Forget", "Cancel", None])
+def test_what_touches_others_is_asked_about(tmp_path: Path, word: str | None) -> None:
+    answers = {"window/showMessageRequest": lambda _: word and {"title": word}}
+    editor, made = started(tmp_path, PROPOSAL, merged(KNOWS, ABLE), answers=answers)
+    with editor:
+        data = made.path(LOG).read_bytes()
+        answer = run(editor, "forget", id=made.ids["a"])
+        asked = [one["params"] for one in editor.asked if one["method"] == "window/showMessageRequest"]
+        assert len(asked) == 1
+        if word == "Forget":
+            assert answer["status"] == "deprecated"
+        else:
+            assert answer["refused"] == "cancelled"
+            assert made.path(LOG).read_bytes() == data
+
+
+@pytest.mark.parametrize(("setting", "count"), [("never", 0), ("always", 2), ("whenOthersAreTouched", 1)])
+def test_when_it_is_asked(tmp_path: Path, setting: str, count: int) -> None:
+    text = PROPOSAL + "-- c/record.md --\n-- c/evidence/outcomes.jsonl --\n"
+    answers = {"window/showMessageRequest": lambda _: {"title": "Forget"}}
+    settings = {"confirmRetire": setting}
+    editor, made = started(tmp_path, text, merged(KNOWS, ABLE), answers=answers, settings=settings)
+    with editor:
+        for nick in "ac":
+            assert run(editor, "forget", id=made.ids[nick])["status"] == "deprecated"
+        assert sum(one["method"] == "window/showMessageRequest" for one in editor.asked) == count
+
+
+def test_others_are_served_while_a_person_thinks(tmp_path: Path) -> None:
+    answers = {"window/showMessageRequest": lambda _: NotImplemented}
+    editor, made = started(tmp_path, PROPOSAL, merged(KNOWS, ABLE), answers=answers)
+    with editor:
+        command = {"command": "memidex.forget", "arguments": [{"id": made.ids["a"], "seen": seen(made)}]}
+        number = editor.begin("workspace/executeCommand", command)
+        editor.until(lambda: any(one["method"] == "window/showMessageRequest" for one in editor.asked))
+        assert run(editor, "confirm", id=made.ids["a"])["status"] == "active"
+        asked = next(one for one in editor.asked if one["method"] == "window/showMessageRequest")
+        editor.send(id=asked["id"], result={"title": "Forget"})
+        assert editor.response(number)["result"]["refused"] == "stale"
+
+
+def seen(made: Sketch, nick: str = "a") -> str:
+    return tail(made.path(LOG, nick).read_bytes())
+
+
+def offered(editor: Editor, path: Path, place: Any, only: list[str] | None = None, trigger: int = 1) -> list[Any]:
+    diagnostics = editor.pushed.get(uri(path), {"diagnostics": []})["diagnostics"]
+    context: dict[str, Any] = {"diagnostics": diagnostics, "triggerKind": trigger}
+    if only:
+        context["only"] = only
+    wanted = {"textDocument": {"uri": uri(path)}, "range": {"start": place, "end": place}, "context": context}
+    found: list[Any] = editor.request("textDocument/codeAction", wanted)
+    return found
+
+
+def place_of(editor: Editor, path: Path, rule: str) -> Any:
+    editor.until(lambda: rule in editor.rules(path))
+    found = editor.pushed[uri(path)]["diagnostics"]
+    return next(item["range"]["start"] for item in found if item["data"]["rule"] == rule)
+
+
+def test_accept_by_its_code_action(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        first, *others = offered(editor, record, place_of(editor, record, "awaiting-review"))
+        assert first["title"].startswith("Accept")
+        assert first["kind"] == "quickfix"
+        assert [item["data"]["rule"] for item in first["diagnostics"]] == ["awaiting-review"]
+        assert "source.memidex" in {other["kind"] for other in others}
+        answer = editor.request(
+            "workspace/executeCommand",
+            {"command": first["command"]["command"], "arguments": first["command"]["arguments"]},
+        )
+        assert answer["status"] == "active"
+        editor.until(lambda: "awaiting-review" not in editor.rules(record))
+        again = {"command": first["command"]["command"], "arguments": first["command"]["arguments"]}
+        assert editor.request("workspace/executeCommand", again)["refused"] in ("stale", "already-so")
+
+
+def test_decisions_by_kind(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        place = place_of(editor, record, "awaiting-review")
+        assert {action["kind"] for action in offered(editor, record, place, ["quickfix"])} == {"quickfix"}
+        assert {action["kind"] for action in offered(editor, record, place, ["source.memidex"])} == {"source.memidex"}
+        assert offered(editor, record, {"line": 0, "character": 0}, ["source.memidex"])
+        assert not offered(editor, record, place, ["source"], 2)  # as an editor asks when it saves
+        assert not offered(editor, record, place, ["refactor"])
+
+
+def test_a_client_that_knows_commands_alone_gets_them(tmp_path: Path) -> None:
+    capabilities = {"textDocument": {"codeAction": {"dynamicRegistration": False}}}
+    editor, made = started(tmp_path, capabilities=capabilities)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        first = offered(editor, record, place_of(editor, record, "awaiting-review"))[0]
+        assert first["command"] == "memidex.accept"
+        assert first["arguments"][0]["seen"] == seen(made)
+
+
+def test_lenses_are_pressed(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        lenses = editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
+        commands = [lens["command"] for lens in lenses]
+        accept = next(command for command in commands if command["command"] == "memidex.accept")
+        wanted = {"command": accept["command"], "arguments": accept["arguments"]}
+        assert editor.request("workspace/executeCommand", wanted)["status"] == "active"
+        lenses = editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
+        assert "active" in lenses[0]["command"]["title"]
+        assert "memidex.accept" not in [lens["command"]["command"] for lens in lenses]

@@ -1,8 +1,12 @@
-"""Fixes of findings as code actions: offered, resolved when one is chosen, and all safe ones at once."""
+"""Code actions: fixes of findings, resolved when one is chosen, and all safe ones at once; and decisions.
+
+A fix is an edit. A decision is a command, with what the person saw as its argument: it is decided anew when it is run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -10,10 +14,13 @@ from lsprotocol import types
 from memidex.lsp.wire import ContentModified
 
 if TYPE_CHECKING:
+    from memidex.editor.offers import Offer
     from memidex.lsp.server import App
     from memidex.rules.rule import FileEdit, Finding
 
 FIX_ALL = "source.fixAll.memidex"
+DECISION = "source.memidex"
+"""The kind of decisions anywhere in a record; where a finding asks for one it is a quick fix."""
 
 
 def register(app: App) -> None:
@@ -21,7 +28,7 @@ def register(app: App) -> None:
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, DECISION, FIX_ALL], resolve_provider=True),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
         session = app.session
@@ -32,11 +39,12 @@ def register(app: App) -> None:
         scene = app.scene()
         span = scene.span(path, params.range)
         every = session.findings(path)
-        actions: list[types.CodeAction] = []
+        here = [finding for finding in every if finding.span.start <= span.end and span.start <= finding.span.end]
+        actions = await decisions(app, params, span.start, here)
         if wants(params.context.only, types.CodeActionKind.QuickFix):
-            for finding in every:
-                if finding.span.start <= span.end and span.start <= finding.span.end:
-                    actions += fixes(app, path, finding, params.context.diagnostics)
+            for finding in here:
+                actions += fixes(app, path, finding, params.context.diagnostics)
+        actions.sort(key=lambda action: action.kind == DECISION)
         # Fix-all is offered when it is asked for, as an editor does when it saves, and not in every menu.
         if params.context.only and wants(params.context.only, FIX_ALL):
             edits = safe_edits(every)
@@ -45,7 +53,7 @@ def register(app: App) -> None:
                 actions.append(types.CodeAction(title, FIX_ALL, edit=app.edit(edits)))
         said = app.capability("text_document", "code_action")
         if said and not said.code_action_literal_support:
-            return []  # such a client knows commands alone
+            return [action.command for action in actions if action.command]  # such a client knows commands alone
         return actions
 
     @server.feature(types.CODE_ACTION_RESOLVE)
@@ -62,6 +70,58 @@ def register(app: App) -> None:
                     params.edit = app.edit(fix.edits)
                     return params
         raise ContentModified("the text has changed; ask for the actions again")
+
+
+async def decisions(
+    app: App, params: types.CodeActionParams, offset: int, findings: Sequence[Finding]
+) -> list[types.CodeAction]:
+    """What can be decided on the record at an offset: as a quick fix where one of these findings asks for it.
+
+    What an editor runs unasked, such as when it saves, gets none.
+    """
+    only = params.context.only
+    unasked = only is not None and params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
+    if unasked or not (wants(only, types.CodeActionKind.QuickFix) or wants(only, DECISION)):
+        return []
+    seen = await app.seen(params.text_document.uri)
+    if seen is None:
+        return []
+
+    def answer() -> list[Offer]:
+        from memidex.editor.offers import offers
+        from memidex.lsp.deciding import actor, policy
+
+        return offers(seen.view, offset, actor(), policy(app), datetime.now(UTC))
+
+    actions: list[types.CodeAction] = []
+    for offer in await app.session.away(answer):
+        causes = [finding for finding in findings if finding.rule.name in offer.rules]
+        kind = types.CodeActionKind.QuickFix if causes else DECISION
+        if not wants(only, kind):
+            kind = DECISION  # a menu of these alone has all of them
+        if not wants(only, kind):
+            continue
+        shown: list[types.Diagnostic] = []
+        for finding in causes if kind != DECISION else ():
+            place = seen.here(finding.span)
+            shown += [
+                item for item in params.context.diagnostics if item.range == place and item.code == finding.rule.code
+            ]
+        actions.append(
+            types.CodeAction(
+                offer.title,
+                kind,
+                diagnostics=shown or None,
+                is_preferred=(offer.preferred and kind != DECISION) or None,
+                command=types.Command(offer.title, offer.command, tooltip=tooltip(offer), arguments=[offer.argument]),
+            )
+        )
+    return actions
+
+
+def tooltip(offer: Offer) -> str | None:
+    """What a decision touches besides, for clients that show it beside its title."""
+    return offer.impact or None
 
 
 def wants(only: Iterable[object] | None, kind: str) -> bool:

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from memidex import desk
 from memidex.editor import card as cards
 from memidex.history.change import Actor, Change, Operation, Policy, Refused
+from memidex.learning import impact as impacts
 from memidex.learning.decide import undo
 from memidex.learning.retention import collection
 from memidex.lsp.checking import Buffers
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 POLICIES = "policies.md"
 MOST_NEAR = 64
 """Related records that are read again before a decision; of more, what is known of them is believed."""
+PROPOSED = "proposed-supersession-of"
+ASKED = ("accept", "reject", "forget", "supersede")
+"""Decisions that may retire a record on which others rest."""
 Answer = dict[str, Any]
 
 
@@ -131,8 +136,17 @@ class Deciding(Front):
         if isinstance(found, Refused):
             return self.refused(found)
         root, entry = found
-        # Not the request's own task: what is written is read again even where the request is cancelled meanwhile.
-        return await asyncio.shield(self.app.session.start(self.decide(root.path, entry.directory)))
+        told = await self.shielded(root.path, entry.directory, asks=self.asks)
+        if not isinstance(told, str):
+            return told
+        if not await self.goes_on(told):
+            return self.refused(Refused("cancelled", f"{entry.id}: cancelled, and nothing is written"))
+        answer = await self.shielded(root.path, entry.directory, asks=False)
+        return answer if isinstance(answer, dict) else {}
+
+    async def shielded(self, path: str, directory: str, *, asks: bool) -> Answer | str:
+        """The decision in a task that is not the request's: what is written is read again even where that is cancelled."""
+        return await asyncio.shield(self.app.session.start(self.decide(path, directory, asks=asks)))
 
     def change(self, root: Root, directory: str) -> Change | Refused:
         """What is asked for, of a root as it is on disk."""
@@ -168,15 +182,57 @@ class Deciding(Front):
         """Whether a replacement is asked for without its text, which the person then writes as a proposal."""
         return self.operation == "supersede" and not any(self.texts[name] for name in ("summary", "detail", "by"))
 
+    # Whether other records are touched --------------------------------------------------------------------------------
+
+    @property
+    def asks(self) -> bool:
+        """Whether the person may have to be asked before it is done, and can be."""
+        able = self.app.capability("window", "show_message", "message_action_item")
+        return bool(
+            able and self.operation in ASKED and not self.is_draft and self.app.settings.get("confirmRetire") != "never"
+        )
+
+    async def goes_on(self, told: str) -> bool:
+        """Whether the person goes on; everybody else is served while we wait for the word."""
+        go = self.operation.capitalize()
+        items = [types.MessageActionItem(go), types.MessageActionItem("Cancel")]
+        params = types.ShowMessageRequestParams(types.MessageType.Warning, told, items)
+        try:
+            answer: Any = await asyncio.wrap_future(
+                self.app.server.protocol.send_request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+            )
+        except JsonRpcException:
+            return False
+        return getattr(answer, "title", None) == go
+
+    def touched(self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Source]) -> str | None:
+        """What the person is asked, on a worker; None where the decision is refused, or touches nothing else."""
+        always = self.app.settings.get("confirmRetire") == "always"
+        entry = root.entries.get(directory)
+        if entry is None or (self.operation == "accept" and not any(entry.related(PROPOSED))):
+            return None
+        outcome, _ = self.write(root, held, directory, texts, rehearsal=True)
+        if isinstance(outcome.answer, Refused):
+            return None
+        entry = outcome.root.entries.get(directory, entry)
+        found = impacts.impact(outcome.root, entry, self.operation)
+        if found.is_alone and not always:
+            return None
+        lines = impacts.sentences(outcome.root, found)
+        return " ".join([f"{self.operation.capitalize()} {cards.title(entry)}?", *lines])
+
     # Deciding ---------------------------------------------------------------------------------------------------------
 
-    async def decide(self, path: str, directory: str) -> Answer:
+    async def decide(self, path: str, directory: str, *, asks: bool) -> Answer | str:
+        """Decide and write; or, where it `asks` and other records are touched, the question, with nothing written."""
         async with self.lock(path):
             session = self.app.session
             root = session.current() and session.root_at(path)
             if root is None:
                 return self.refused(Refused("unknown-record", f"{path} is no root any more"))
             held, texts = session.buffers[path].pinned(), self.open_texts(path)
+            if asks and (told := await session.away(self.touched, root, held, directory, texts)):
+                return told
             try:
                 outcome, commit = await session.away(self.write, root, held, directory, texts)
             except OSError as error:
@@ -276,7 +332,7 @@ async def compared(app: App, wanted: dict[str, Any]) -> Answer:
     if isinstance(found, Refused):
         return front.refused(found)
     root, entry = found
-    name = text(wanted, "target") or next(entry.related("proposed-supersession-of"), None)
+    name = text(wanted, "target") or next(entry.related(PROPOSED), None)
     other = root.find(name) if name else None
     if other is None:
         return front.refused(Refused("target-missing", f"{name or 'what the record would replace'} is not there"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from memidex.editor.completion import Completion
     from memidex.editor.definition import Target
     from memidex.editor.hierarchy import Item
+    from memidex.editor.lenses import Lens
     from memidex.editor.symbols import Symbol
     from memidex.lsp.scene import Scene, Seen
     from memidex.lsp.server import App
@@ -40,6 +42,13 @@ SYMBOL_KINDS = {
     "event": types.SymbolKind.Event,
     "relation": types.SymbolKind.Interface,
 }
+
+
+def pressed(lens: Lens) -> types.Command:
+    """What a lens does; one that only tells something does nothing."""
+    if not lens.command:
+        return types.Command(lens.text, "")
+    return types.Command(lens.text, lens.command, arguments=[lens.argument])
 
 
 def register(app: App) -> None:
@@ -199,13 +208,13 @@ def register(app: App) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=False))
     async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         from memidex.editor import lenses as module
+        from memidex.lsp.deciding import actor, policy
 
-        return await see(
-            params.text_document,
-            lambda seen: [
-                types.CodeLens(seen.here(lens.span), types.Command(lens.text, "")) for lens in module.lenses(seen.view)
-            ],
-        )
+        def answer(seen: Seen) -> list[types.CodeLens]:
+            found = module.lenses(seen.view, actor(), policy(app), datetime.now(UTC))
+            return [types.CodeLens(seen.here(lens.span), pressed(lens)) for lens in found]
+
+        return await see(params.text_document, answer)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=False))
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
