@@ -51,6 +51,10 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("seal", "ADDRESS...", "write a manifest anew after a look at what changed", "decisions"),
         Command("gc", "", "remove the oldest generations of what was superseded", "decisions"),
     ),
+    "In git": (
+        Command("git-setup", "", "let git merge records that two branches both changed", "git"),
+        Command("merge-driver", "BASE OURS...", "what git calls then", "git"),
+    ),
     "Other": (
         Command("lsp", "", "the language server, for an editor", "server"),
         Command("demo", "", "what memidex is, in half a minute, on a throw-away copy", "demo"),
@@ -134,8 +138,9 @@ def dispatch(arguments: list[str], console: Console) -> int:
         raise Failed(f"no command `{name}`{meant(name)}; `memidex --help` lists them")
     module: Any = import_module(f"memidex.cli.{command.module}")
     parser = Parser(f"memidex {name}", description=command.line[0].upper() + command.line[1:] + ".", allow_abbrev=False)
-    getattr(module, f"{name}_arguments")(parser)
-    return getattr(module, name)(parser.parse_args([*before, *arguments]), console)
+    function = name.replace("-", "_")
+    getattr(module, f"{function}_arguments")(parser)
+    return getattr(module, function)(parser.parse_args([*before, *arguments]), console)
 
 
 def overview() -> str:

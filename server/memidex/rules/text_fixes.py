@@ -68,8 +68,12 @@ def take_side(bundle: Bundle, name: str, side: Literal["ours", "theirs", "both"]
     """The edit that settles every conflict of a file; it touches no more than it must."""
     from memidex.records.memidex import explain
 
-    source = bundle.files[name].source
-    before, after = source.string, explain.resolve(source, side)
+    return rewrite(bundle, name, explain.resolve(bundle.files[name].source, side))
+
+
+def rewrite(bundle: Bundle, name: str, after: str) -> FileEdit:
+    """The edit that gives a file another text; it touches no more lines than it must."""
+    before = bundle.files[name].source.string
     start = 0
     limit = min(len(before), len(after))
     while start < limit and before[start] == after[start]:

@@ -78,7 +78,7 @@ def conflict_markers(source: Source) -> Problem | None:
 
 
 def resolve(source: Source, side: str) -> str:
-    """The text with each conflict settled to `ours`, `theirs` or `both` (ours first, lines of both sides once)."""
+    """The text with each conflict settled to `ours`, `theirs`, `base` or `both` (ours first, lines of both sides once)."""
     kept: list[str] = []
     state = ""
     ours: set[str] = set()
@@ -96,10 +96,10 @@ def resolve(source: Source, side: str) -> str:
             state = "theirs"
         elif kind == ">" and state == "theirs":
             state = ""
-        elif not state or (state == "ours" and side != "theirs"):
+        elif not state or (state == "ours" and side in ("ours", "both")):
             ours.add(text)
             kept.append(text)
-        elif state == "theirs" and (side == "theirs" or (side == "both" and text not in ours)):
+        elif (state != "ours" and side == state) or (state == "theirs" and side == "both" and text not in ours):
             kept.append(text)
     return "".join(kept)
 

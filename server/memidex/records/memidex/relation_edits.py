@@ -31,10 +31,15 @@ def removal(file: File, path: Path) -> Edit | None:
 
 def addition(file: File, kind: str, target: str, ordinal: int | None) -> Edit | None:
     """The edit that adds a relation at the end, written as the others are."""
+    return insertion(file, {"type": kind, "target": target, **({} if ordinal is None else {"atOrdinal": ordinal})})
+
+
+def insertion(file: File, item: dict[str, Any]) -> Edit | None:
+    """The same for a relation as an object, with whatever else it says."""
     tree = file.tree
-    if not tree:
+    kind, target = item.get("type"), item.get("target")
+    if not tree or not isinstance(kind, str) or not isinstance(target, str):
         return None
-    item: dict[str, Any] = {"type": kind, "target": target, **({} if ordinal is None else {"atOrdinal": ordinal})}
     if isinstance(tree.value, list):
         return appended(file, tree, item, "")
     if not isinstance(tree.value, dict):
@@ -44,14 +49,15 @@ def addition(file: File, kind: str, target: str, ordinal: int | None) -> Edit | 
         return appended(file, items, item, gap(file, tree.span.start + 1, key.start))
     if not tree.members:
         return Edit(tree.span, written({"relations": [item]}, "", ":"))
+    without_type = {name: value for name, value in item.items() if name != "type"}
+    is_bare = without_type.keys() <= {"target", "atOrdinal"}
     if kind in tree.members:
         key, items = tree.members[kind]
-        without_type = {name: value for name, value in item.items() if name != "type"}
-        bare = not items.items or isinstance(items.items[-1].value, str)
+        bare = is_bare and (not items.items or isinstance(items.items[-1].value, str))
         return appended(file, items, target if bare else without_type, gap(file, tree.span.start + 1, key.start))
     names = list(tree.members.values())
     (first, _), (key, last) = names[0], names[-1]
-    text = f",{gap(file, tree.span.start + 1, first.start)}{json.dumps(kind)}{gap(file, key.end, last.span.start)}[{json.dumps(target)}]"
+    text = f",{gap(file, tree.span.start + 1, first.start)}{json.dumps(kind)}{gap(file, key.end, last.span.start)}[{json.dumps(target if is_bare else without_type)}]"
     return Edit(Span(last.span.end, last.span.end), text)
 
 
