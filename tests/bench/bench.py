@@ -374,6 +374,113 @@ def sweep(root: Path, size: int, runs: int) -> None:
     client.process.wait()
 
 
+WRITER = """
+import os, sys
+from pathlib import Path
+count = 0
+real = os.fsync
+def counted(handle):
+    global count
+    count += 1
+    real(handle)
+os.fsync = os.fdatasync = counted
+from memidex.cli.main import main
+main([sys.argv[1], sys.argv[2], "--root", sys.argv[3], "--format", "json"])
+print(count, file=sys.stderr)
+"""
+
+
+def floored(bundle: Path, away: Path) -> float:
+    """Seconds for what no decision can do without: read the bundle, append a line and replace a manifest, both durably."""
+    before = time.perf_counter()
+    read_all([os.path.join(folder, name) for folder, _, names in os.walk(bundle) for name in names])
+    handle = os.open(away / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(handle, b"x" * 200)
+    os.fsync(handle)
+    os.close(handle)
+    (away / "new").write_bytes(b"x" * 600)
+    (away / "new").replace(away / "manifest")
+    return time.perf_counter() - before
+
+
+def decide(root: Path, size: int, runs: int) -> None:
+    """From a decision's command to its card, and to the diagnostics of the record, in turn for and against one record.
+
+    The second message is the hint that a candidate waits, which goes and comes as it is accepted and that is undone.
+    """
+    client = Client(MEMIDEX, root)
+    settled(client)
+    answered: list[float] = []
+    refreshed: list[float] = []
+    floors: list[float] = []
+    candidates = client.request("memidex/inspect", {"status": "candidate", "kind": "fact", "limit": 40})["records"]
+    with tempfile.TemporaryDirectory(dir=root.parent) as temporary:
+        for record in candidates[:40]:
+            path = Path(record["path"])
+            path = path if path.suffix == ".md" else path / "record.md"
+            uri = path.as_uri()
+            text = path.read_text()
+            client.notify(
+                "textDocument/didOpen",
+                {"textDocument": {"uri": uri, "languageId": "markdown", "version": 0, "text": text}},
+            )
+            client.request(
+                "textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 1, "character": 6}}
+            )
+            for operation in ("accept", "retract") * max(1, runs // 2):
+                card, after = commanded(client, f"memidex.{operation}", {"id": record["id"], "root": str(root)}, uri)
+                if "refused" in card:
+                    print(f"refused: {card}", file=sys.stderr)
+                    continue
+                answered.append(card["seconds"])
+                refreshed.append(after)
+                floors.append(floored(path.parent, Path(temporary)))
+            client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    base, _ = quantiles(floors)
+    for name, times in (("card", answered), ("diagnostics", refreshed)):
+        p50, p95 = quantiles(times)
+        row(
+            f"decision to its {name}, p50 and p95 / floor",
+            size,
+            f"{p50:.2f} ms, {p95:.2f} ms ({p50 / base:.2f} x {base:.2f} ms)",
+            "50,000 / 1,000: 1.2 x",
+        )
+    client.stop()
+    if candidates:
+        used = [
+            subprocess.run(
+                (PYTHON, "-c", WRITER, operation, candidates[0]["id"], str(root)),
+                capture_output=True, text=True, check=True,
+            ).stderr.split()[-1]
+            for operation in ("accept", "contradict", "retract", "retract")
+        ]  # fmt: skip
+        row("fsyncs of accept, contradict, and their undo", size, ", ".join(used), "3")
+
+
+def commanded(client: Client, command: str, argument: dict[str, Any], uri: str) -> tuple[dict[str, Any], float]:
+    """The card that answers a command, with the `seconds` it took, and the seconds until the diagnostics of `uri` came."""
+    client.number += 1
+    before = time.perf_counter()
+    client.write(
+        {
+            "id": client.number,
+            "method": "workspace/executeCommand",
+            "params": {"command": command, "arguments": [argument]},
+        }
+    )
+    card: dict[str, Any] | None = None
+    told = None
+    while card is None or (told is None and "refused" not in card):
+        message = client.read()
+        if "method" not in message and message.get("id") == client.number:
+            card = {**(message.get("result") or {"refused": message}), "seconds": time.perf_counter() - before}
+        elif message.get("method") == "textDocument/publishDiagnostics" and message["params"]["uri"] == uri:
+            told = time.perf_counter() - before
+        elif "id" in message and "method" in message:
+            client.write({"id": message["id"], "result": None})
+    return card, told or 0.0
+
+
 MEASURES: dict[str, Callable[[Path, int, int], None]] = {
     "start": start,
     "cold": cold,
@@ -383,6 +490,7 @@ MEASURES: dict[str, Callable[[Path, int, int], None]] = {
     "edits": edits,
     "answers": answers,
     "sweep": sweep,
+    "decide": decide,
 }
 
 
