@@ -530,6 +530,10 @@ class CannotLock(OSError):
     """The file system cannot lock files."""
 
 
+class Moved(OSError):
+    """Another program put something else where a file was, while it was being written; nothing of ours is there."""
+
+
 @contextmanager
 def holding(root: str, who: str, patience: float = PATIENCE) -> Generator[None]:
     """The one lock of a root, while no other process writes to its bundles (contract, section 11).
@@ -634,6 +638,11 @@ def is_plain_folder(path: str, root: str) -> bool:
     return True
 
 
+def is_writable(path: str) -> bool:
+    """Whether this process may write to a file that is there, or change what is in a folder."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def exists(path: str) -> bool:
     """Whether anything is there, a link to nothing included."""
     return os.path.lexists(path)
@@ -647,7 +656,8 @@ def write_whole(handle: int, data: bytes) -> None:
 def append_lines(path: str, data: bytes) -> None:
     """Add bytes to the end of a file that is there, in one write that reaches the disk; a link is not followed.
 
-    Where it does not fit, what was written of it is taken away again, unless somebody wrote behind it. Raises `OSError`.
+    Where it does not fit, what was written of it is taken away again, unless somebody wrote behind it. Raises `OSError`;
+    `Moved` where the file that was written to is no longer the one at the path.
     """
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | NO_FOLLOW)
     try:
@@ -663,12 +673,24 @@ def append_lines(path: str, data: bytes) -> None:
             if done and os.fstat(handle).st_size == info.st_size + done:
                 os.ftruncate(handle, info.st_size)
             raise
+        if not is_at(info, path):
+            raise Moved(errno.ESTALE, "another program replaced it while it was written to", path)
     finally:
         os.close(handle)
 
 
-def put(path: str, data: bytes, *, sync: bool = True) -> None:
+def is_at(info: os.stat_result, path: str) -> bool:
+    """Whether a file that is open is the one at a path."""
+    try:
+        return os.path.samestat(info, os.lstat(path))
+    except OSError:
+        return False
+
+
+def put(path: str, data: bytes, *, sync: bool = True, still: Callable[[], bool] = lambda: True) -> None:
     """Put `data` where `path` is, in one step: a temporary file beside it, then a rename; each reaches the disk.
+
+    `still` is asked last, right before the rename: whether what `data` was made from is as it was; else `Moved` is raised.
 
     A temporary file that a killed writer left is used again; only the holder of the root's lock calls this. Without `sync`
     the rename may be lost with the power, and the old file is there again.
@@ -688,6 +710,8 @@ def put(path: str, data: bytes, *, sync: bool = True) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+        if not still():
+            raise Moved(errno.ESTALE, "another program keeps changing it", path)
         os.replace(temporary, path)
     except OSError:
         with suppress(OSError):

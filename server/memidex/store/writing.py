@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -30,6 +30,9 @@ from memidex.text import Edit, apply
 LOG, RELATIONS, MANIFEST, POLICIES = "evidence/outcomes.jsonl", "relations.json", "manifest.json", "policies.md"
 PLACE = re.compile(r"memory/[^/]+/bundles/[^/.][^/]*")
 FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
+GONE = (errno.ENOENT, errno.ENOTDIR)
+ATTEMPTS = 5
+"""How often a step is done anew where another program, which takes no lock, changed a file in the midst of it."""
 JOURNAL_VERSION = 1
 
 
@@ -77,6 +80,8 @@ def commit(root: str, commit: Commit, who: str = "memidex", patience: float = di
     except OSError as error:
         if error.errno in FORBIDDEN:
             return Refused("read-only", f"{error.filename or root} cannot be written: {error.strerror}")
+        if isinstance(error, disk.Moved) or error.errno in GONE:  # another program, which takes no lock
+            return Refused("stale", f"{error.filename or root} changed while it was written to: {error.strerror}")
         raise
 
 
@@ -106,7 +111,7 @@ def finish(root: str) -> bool:
         journal = None
     wanted = journal is not None and journal.version == JOURNAL_VERSION and is_wanted(root, journal.commit)
     if journal is not None and wanted:
-        carry_out(root, journal.commit, journal.sealable)
+        insisting(root, journal.commit, journal.sealable)
     disk.clear_journal(root)
     return wanted
 
@@ -164,11 +169,14 @@ def write(root: str, commit: Commit) -> Written | Refused:
             return Refused("unknown-record", f"{name} is not there")
         if tail(log_of(root, removal) or b"") != removal.tail:
             return Refused("stale", f"{name} changed after it was looked at")
+    closed = next((path for path in written_to(root, commit) if not disk.is_writable(path)), None)
+    if closed:
+        return Refused("read-only", f"{closed} may not be written to")
     if is_one_line(commit):
         return one_line(root, commit, sealable)
     disk.write_journal(root, ENCODER.encode(Journal(JOURNAL_VERSION, commit, sealable)))
     try:
-        unsealed = carry_out(root, commit, sealable)
+        unsealed = insisting(root, commit, sealable)
     except OSError as error:
         if not is_begun(root, commit):
             disk.clear_journal(root)
@@ -177,6 +185,18 @@ def write(root: str, commit: Commit) -> Written | Refused:
         raise Unfinished(error.errno, message, error.filename) from error
     disk.clear_journal(root)
     return Written(commit, unsealed)
+
+
+def written_to(root: str, commit: Commit) -> Iterator[str]:
+    """The folders and logs that a commit writes to: known beforehand, so that none is found closed in the midst of it."""
+    for part in commit.parts:
+        yield f"{root}/{part.place}"
+        if part.events:
+            yield f"{root}/{part.place}/{LOG}"
+    for item in (*commit.births, *commit.removals):
+        yield f"{root}/{item.place}".rpartition("/")[0]
+    if commit.rules:
+        yield root
 
 
 def looked_at(root: str, part: Part) -> Bundle | Refused:
@@ -236,6 +256,17 @@ def one_line(root: str, commit: Commit, sealable: Mapping[str, tuple[str, ...]])
     return Written(commit, sealed_after(root, part, sealable, sync=True))
 
 
+def insisting(root: str, commit: Commit, sealable: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Carry a commit out, anew where another program changed its files once anything of it is to be seen."""
+    for _ in range(ATTEMPTS):
+        try:
+            return carry_out(root, commit, sealable)
+        except OSError as error:
+            if not (isinstance(error, disk.Moved) or error.errno in GONE) or not is_begun(root, commit):
+                raise
+    return carry_out(root, commit, sealable)
+
+
 def carry_out(root: str, commit: Commit, sealable: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Every step of a commit that was not done yet, the manifests last; the places whose manifest could not be written."""
     unsealed: tuple[str, ...] = ()
@@ -243,7 +274,8 @@ def carry_out(root: str, commit: Commit, sealable: Mapping[str, tuple[str, ...]]
     for birth in commit.births:
         if not disk.exists(f"{root}/{birth.place}"):
             disk.make_bundle(f"{root}/{birth.place}", {name: text.encode() for name, text in birth.files.items()})
-    parts = [part for part in commit.parts if disk.is_plain_folder(f"{root}/{part.place}", root)]
+    # A record that another branch does not have, of which what git ignores may be left, has no part in it any more.
+    parts = [part for part in commit.parts if is_there(root, part)]
     for part in parts:
         append_events(root, part)
     for part in parts:
@@ -257,6 +289,13 @@ def carry_out(root: str, commit: Commit, sealable: Mapping[str, tuple[str, ...]]
     for removal in commit.removals:
         disk.remove_bundle(f"{root}/{removal.place}")
     return unsealed
+
+
+def is_there(root: str, part: Part) -> bool:
+    folder = f"{root}/{part.place}"
+    if not part.events:
+        return disk.is_plain_folder(folder, root)
+    return disk.is_plain_folder(f"{folder}/evidence", root) and disk.exists(f"{folder}/{LOG}")
 
 
 # The log --------------------------------------------------------------------------------------------------------------
@@ -307,7 +346,7 @@ def relate(root: str, part: Part) -> None:
     before = found if isinstance(found, bytes) else None
     after = relations_after(before, part.relations)
     if after is not None and after != before:
-        disk.put(path, after)
+        disk.put(path, after, still=lambda: disk.read_other(path, root) == found)
 
 
 def write_rules(root: str, rules: Iterable[Rule]) -> None:
@@ -324,7 +363,7 @@ def write_rules(root: str, rules: Iterable[Rule]) -> None:
         elif rule.action == "drop":
             after = b"".join(old for old in after.splitlines(keepends=True) if old.rstrip(b"\r\n") != line[:-1])
     if after != before:
-        disk.put(path, after)
+        disk.put(path, after, still=lambda: disk.read_other(path, root) == found)
 
 
 # Manifests ------------------------------------------------------------------------------------------------------------
@@ -353,23 +392,48 @@ def sealed_after(root: str, part: Part, sealable: Mapping[str, tuple[str, ...]],
     A log that is longer than its seal is a sound state, and the next decision seals it. Of anything else the seal is a
     part of the commit: the error is raised.
     """
-    try:
-        contents = disk.read(f"{root}/{part.place}", root)
-        if contents is None:
+    for _ in range(ATTEMPTS):
+        try:
+            bring_manifest(root, part, sealable.get(part.place, ()), sync=sync)
             return ()
-        before = contents.files.get(MANIFEST)
-        if part.seals:
-            after = resealed(before, contents.files)
-        else:
-            names = [name for name in sealable.get(part.place, ()) if name in contents.files]
-            after = manifest_after(before, {name: contents.files[name] for name in names}) if before else None
-        if after is not None and after != before:
-            disk.put(f"{root}/{part.place}/{MANIFEST}", after, sync=sync)
-    except OSError:
-        if part.seals or part.relations:
-            raise
-        return (part.place,)
-    return ()
+        except disk.Moved:
+            continue  # another program changed what was sealed
+        except OSError:
+            if part.seals or part.relations:
+                raise
+            break
+    return (part.place,)
+
+
+def bring_manifest(root: str, part: Part, sealable: Iterable[str], *, sync: bool) -> None:
+    folder = f"{root}/{part.place}"
+    contents = disk.read(folder, root)
+    if contents is None:
+        return
+    before, sealed = contents.files.get(MANIFEST), contents.files
+    if part.seals:
+        after = resealed(before, contents.files)
+    else:
+        sealed = {
+            name: contents.files[name]
+            for name in sealable
+            if name in contents.files and is_ours(part, name, contents.files[name])
+        }
+        after = manifest_after(before, sealed) if before else None
+    if after is None or after == before:
+        return
+    watched = {**sealed, **({MANIFEST: before} if before else {})}
+    disk.put(
+        f"{folder}/{MANIFEST}",
+        after,
+        sync=sync,
+        still=lambda: all(disk.read_other(f"{folder}/{name}", root) == data for name, data in watched.items()),
+    )
+
+
+def is_ours(part: Part, name: str, data: bytes) -> bool:
+    """Whether a file is one that the part wrote to: what another program put in its place meanwhile is not sealed."""
+    return behind(part, data) is not None if name == LOG else bool(part.relations)
 
 
 def manifest_after(data: bytes, files: Mapping[str, bytes]) -> bytes | None:
