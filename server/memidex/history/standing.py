@@ -55,8 +55,8 @@ class Standing(Struct, frozen=True, gc=False, array_like=True):
     """Of a promoted record the path of the promotion."""
     person_deprecated: bool = False
     """Whether a person, at any time and not taken back, deprecated it."""
-    overruled: bool = False
-    """Whether a person overturned its promotion and no later run confirmed it: an agent may not promote it again."""
+    overruled: tuple[str, ...] = ()
+    """The decisions that a person overturned with no later confirmation: an agent may not take them again."""
 
     @property
     def trust(self) -> Fraction:
@@ -254,7 +254,7 @@ def standing(record: Record, log: Log, as_of: int | None = None) -> Standing:
             overturn(event, log, overturned)
     return Standing(
         status, confirmed, contradicted, helpful, harmful, record.origin, last_confirmed, valid_to, by, reason, ended_by,
-        path, person_deprecated, unconfirmed(overturned.get("promoted"), last_confirmed),
+        path, person_deprecated, tuple([kind for kind in overturned if unconfirmed(overturned[kind], last_confirmed)]),
     )  # fmt: skip
 
 
@@ -268,11 +268,12 @@ def overturn(event: Event, log: Log, overturned: dict[str, int]) -> None:
 
 def repeats(event: Event, overturned: Mapping[str, int], last_confirmed: int | None) -> bool:
     """Whether an agent takes a decision again that a person overruled, with no later confirmation (contract, section 5)."""
-    return bool(overturned) and event.origin != "user" and unconfirmed(overturned.get(event.type), last_confirmed)
+    since = overturned.get(event.type) if overturned and event.origin != "user" else None
+    return since is not None and unconfirmed(since, last_confirmed)
 
 
-def unconfirmed(since: int | None, last_confirmed: int | None) -> bool:
-    return since is not None and (last_confirmed is None or last_confirmed <= since)
+def unconfirmed(since: int, last_confirmed: int | None) -> bool:
+    return last_confirmed is None or last_confirmed <= since
 
 
 def up_to(log: Log, as_of: int | None) -> Log:

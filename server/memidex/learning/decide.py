@@ -310,16 +310,8 @@ def agents(case: Case) -> None:
         return
     if operation != "supersede" and case.main.state.status == "active":
         raise refuse("agent-retires-active", f"{record} is active, and an agent cannot retire it on its own")
-    steps = case.main.steps
-    kinds = {step.identity: step.event.type for step in steps}
     wanted = "superseded" if operation == "supersede" else "deprecated"
-    overruled = [
-        step.event.ordinal
-        for step in steps
-        if step.effective and step.event.type == "overturned" and kinds.get(step.event.overturns or "") == wanted
-    ]
-    confirmed = case.main.state.last_confirmed
-    if overruled and (confirmed is None or confirmed <= max(overruled)):
+    if wanted in case.main.state.overruled:
         raise refuse("overturned", f"a person overturned this on {record}, and no later build has confirmed the record")
     if case.policy.ci:
         raise Answer(Held("ci-run", f"{record} is not changed by a CI run"))

@@ -33,6 +33,6 @@ def held(root: Root, entry: Entry) -> str | None:
         return "person-deprecated"
     if entry.main is not None and churning(root, entry.main, entry.product):
         return "anchor-churning"
-    if standing.last_confirmed is None or standing.overruled:
+    if standing.last_confirmed is None or "promoted" in standing.overruled:
         return "no-confirmed-evidence"
     return "needs-enrichment" if entry.incomplete else None

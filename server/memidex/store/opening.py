@@ -20,7 +20,7 @@ from memidex.records.memidex.values import Run
 from memidex.store import disk, writing
 from memidex.store.snapshot import Entry, Made, Reader, Root, entry, links_of, short_id
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 PAUSE = 64
 """Bundles between two looks at whether to go on."""
 SHORTLY = 1
