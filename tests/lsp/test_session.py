@@ -135,12 +135,12 @@ def test_superseded_records_are_shown_as_unnecessary(tmp_path: Path) -> None:
 # Fixes
 
 
-def test_a_client_that_knows_commands_alone_gets_no_action(tmp_path: Path) -> None:
+def test_a_client_that_knows_commands_alone_gets_no_fix(tmp_path: Path) -> None:
     record = wrong(tmp_path).path("record.md")
     with Editor(tmp_path, capabilities={"textDocument": {"codeAction": {}}}) as editor:
         editor.open(record)
         editor.until(lambda: FINDING in editor.rules(record))
-        assert editor.actions(record) == []
+        assert all(isinstance(action["command"], str) for action in editor.actions(record)), "decisions alone"
 
 
 def test_a_client_that_says_nothing_of_actions_gets_them_whole(tmp_path: Path) -> None:
@@ -148,7 +148,8 @@ def test_a_client_that_says_nothing_of_actions_gets_them_whole(tmp_path: Path) -
     with Editor(tmp_path) as editor:
         editor.open(record)
         editor.until(lambda: FINDING in editor.rules(record))
-        assert all(action["edit"] for action in editor.actions(record))
+        assert all("edit" in action or "command" in action for action in editor.actions(record))
+        assert any("edit" in action for action in editor.actions(record))
         assert editor.actions(record)
 
 
@@ -186,7 +187,7 @@ def test_fix_all_makes_every_safe_fix_in_one_edit(tmp_path: Path) -> None:
     with Editor(tmp_path, capabilities=VSCODE) as editor:
         editor.open(record)
         editor.until(lambda: editor.rules(record).count(FINDING) == 3)
-        assert all(item["kind"] == "quickfix" for item in editor.actions(record)), "not in every menu"
+        assert all("fixAll" not in item["kind"] for item in editor.actions(record)), "not in every menu"
         for only in (["source.fixAll"], ["source.fixAll.memidex"], ["source"]):
             found = editor.actions(record, only)
             assert [item["kind"] for item in found] == ["source.fixAll.memidex"]
