@@ -189,7 +189,7 @@ def test_fix_all_makes_every_safe_fix_in_one_edit(tmp_path: Path) -> None:
         editor.until(lambda: editor.rules(record).count(FINDING) == 3)
         assert all("fixAll" not in item["kind"] for item in editor.actions(record)), "not in every menu"
         for only in (["source.fixAll"], ["source.fixAll.memidex"], ["source"]):
-            found = editor.actions(record, only)
+            found = [item for item in editor.actions(record, only) if item["kind"] != "source.memidex"]
             assert [item["kind"] for item in found] == ["source.fixAll.memidex"]
         assert editor.actions(record, ["refactor"]) == []
         edits = found[0]["edit"]["documentChanges"][0]["edits"]
