@@ -21,6 +21,7 @@ from memidex.records.memidex import merge as merges
 from memidex.records.memidex.merge import LOG, MANIFEST, Side, Sides
 
 BEGIN, END = "# memidex: begin (`memidex git-setup`)", "# memidex: end"
+TORN = f"{BEGIN} the line above had no end"
 PATTERNS = (
     "**/memory/*/bundles/*/evidence/outcomes.jsonl",
     "**/memory/*/bundles/*/evidence/gates.jsonl",
@@ -125,17 +126,25 @@ def write_attributes(path: str, *, remove: bool) -> bool:
 def attributes_after(before: bytes, *, remove: bool) -> bytes:
     rows = before.splitlines(keepends=True)
     plain = [row.rstrip(b"\r\n").decode("utf-8", "replace") for row in rows]
-    start = plain.index(BEGIN) if BEGIN in plain else None
+    start = next((index for index, row in enumerate(plain) if row in (BEGIN, TORN)), None)
     end = plain.index(END, start) + 1 if start is not None and END in plain[start:] else None
     newline = b"\r\n" if b"\r\n" in before else b"\n"
-    ours = b"".join(line.encode() + newline for line in (BEGIN, *(f"{name} merge=memidex" for name in PATTERNS), END))
-    if start is not None and end is not None:
-        rest = b"".join(rows[end:])
-        # A line end that was not there before ours came is the one thing that is not given back.
-        return b"".join(rows[:start]) + (b"" if remove else ours) + rest
-    if remove:
-        return before
-    return before + (newline if before and not before.endswith(b"\n") else b"") + ours
+
+    def block(begin: str) -> bytes:
+        lines = (begin, *(f"{pattern} merge=memidex" for pattern in PATTERNS), END)
+        return b"".join(line.encode() + newline for line in lines)
+
+    if start is None or end is None:
+        if remove:
+            return before
+        torn = bool(before) and not before.endswith(b"\n")
+        return before + newline + block(TORN) if torn else before + block(BEGIN)
+    above, below = b"".join(rows[:start]), b"".join(rows[end:])
+    if not remove:
+        return above + block(plain[start]) + below
+    if plain[start] == TORN and not below:
+        above = above.removesuffix(b"\n").removesuffix(b"\r")
+    return above + below
 
 
 # Merging --------------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def lines(ours: bytes, theirs: bytes) -> bytes:
         event = event_of(line)
         if event is not None:
             if said is None:
-                said = {event for known in ours.split(b"\n") if (event := event_of(known)) is not None}
+                said = {text for known in ours.split(b"\n") if (text := event_of(known)) is not None}
             if event in said:
                 continue
         new.append(line)
