@@ -194,6 +194,21 @@ def test_the_ledgers_of_two_branches_are_put_together(drawn: Sketch, tmp_path: P
     assert [json.loads(line)["run"] for line in ledger.read_text().splitlines()[3:]] == ["x", "y"]
 
 
+def test_a_root_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    folder = tmp_path / "ä 'b' $c"
+    folder.mkdir()
+    drawn = sketch(DRAWN, folder)
+    git(tmp_path, "init", "-q", "-b", "main")
+    (drawn.root / ".memidex").mkdir(exist_ok=True)
+    (drawn.root / ".memidex" / ".gitignore").write_text("*\n")
+    assert inside(folder, "git-setup").code == 0
+    git(tmp_path, "add", "-A")
+    commit(folder)
+    branches(drawn, lambda: decide(drawn, "supersede", "@b", "--by", "@a"), lambda: decide(drawn, "accept", "@c"))
+    git(tmp_path, "merge", "-q", "--no-edit", "other")
+    assert states(drawn) == {"sealed"}
+
+
 def test_a_stash_is_merged_too(drawn: Sketch, tmp_path: Path) -> None:
     decide(drawn, "supersede", "@b", "--by", "@a")
     git(tmp_path, "stash")

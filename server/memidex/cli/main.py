@@ -53,7 +53,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     ),
     "In git": (
         Command("git-setup", "", "let git merge records that two branches both changed", "git"),
-        Command("merge-driver", "BASE OURS...", "what git calls then", "git"),
+        Command("merge-driver", "", "what git calls then; `git-setup` tells it to", "git"),
     ),
     "Other": (
         Command("lsp", "", "the language server, for an editor", "server"),
