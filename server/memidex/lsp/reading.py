@@ -94,8 +94,11 @@ def read_again(root: Root, directories: Iterable[str] | None, cancelled: Callabl
         changed, gone = opening.changes(root, lambda _done, _all: not cancelled())
         directories = [*changed, *gone]
     directories = list(dict.fromkeys(directories))
-    # Links and hidden folders are no bundles, whoever names them.
-    there = {one for folder in {item.rpartition("/")[0] for item in directories} for one in disk.bundles(folder)[0]}
+    # Links, hidden folders and other spellings are no bundles, whoever names them: what is not known is looked up in its
+    # folder. What is known is only looked at, so that a decision costs the same however many records are beside it.
+    strange = {item.rpartition("/")[0] for item in directories if item not in root.entries}
+    there = {one for folder in strange for one in disk.bundles(folder)[0]}
+    there.update(one for one in directories if one in root.entries and disk.is_plain_folder(one, root.path))
     new: list[Entry] = []
     gone: list[str] = []
     for directory in directories:
