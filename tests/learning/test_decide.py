@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deciding import AGENT, LOG, MIRA, NOW, STATES, TEXT, Decided, drawn, reason, record, related
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deciding import AGENT, LOG, MIRA, NOW, STATES, TEXT, Decided, drawn, reason, record, related
 from memidex.history import trust
 from memidex.history.change import OPERATIONS, Actor, Policy
 from memidex.history.standing import Standing
