@@ -14,7 +14,7 @@ from memidex.editor import card as cards
 from memidex.editor import search
 from memidex.history import trust as sums
 from memidex.history.standing import Step
-from memidex.learning import serving
+from memidex.learning import review, serving
 from memidex.records.memidex import ids
 from memidex.records.memidex.vocabulary import INVERSE, KINDS
 from memidex.store import disk, opening
@@ -34,6 +34,7 @@ def inspect_arguments(parser: Parser) -> None:
     parser.add_argument("--kind", choices=tuple(KINDS))
     parser.add_argument("--product", metavar="P")
     parser.add_argument("--as-of-build", type=roots.build, metavar="N", help="the records as they were at build N")
+    parser.add_argument("--review", action="store_true", help="what waits for a person, the riskiest first, and why")
     roots.json_argument(parser)
     roots.arguments(parser)
 
@@ -43,6 +44,10 @@ def inspect(options: Namespace, console: Console) -> int:
     if options.product is not None:
         roots.known_product(options.product, root)
     as_of: int | None = options.as_of_build
+    if options.review:
+        if as_of is not None:
+            raise Failed("the review queue is of now: leave out --as-of-build")
+        return review_queue(root, options, console)
     whole = options.format == "json"
     chosen: list[tuple[Entry, str]] = []
     for entry in in_order(root.entries.values()):
@@ -60,6 +65,27 @@ def inspect(options: Namespace, console: Console) -> int:
         return DONE
     table(root, [entry for entry, _ in chosen], as_of, console)
     console.say(told(root, [status for _, status in chosen]))
+    return DONE
+
+
+def review_queue(root: Root, options: Namespace, console: Console) -> int:
+    items = [
+        item
+        for item in review.queue([root], options.product)
+        if options.kind in (None, item.entry.kind) and options.status in (None, item.entry.status)
+    ]
+    root = opening.give_short_ids(root, [item.entry.id for item in items])
+    if options.format == "json":
+        rows = [
+            {**printable(row, console), **cards.review(item)} for item in items if (row := cards.row(root, item.entry))
+        ]
+        console.json({"version": 1, "ordinals": ordinals(root), "records": rows})
+        return DONE
+    for item in items:
+        name = root.short(item.entry) or item.entry.id
+        console.print(f"{item.reason:<9}  {name}  {line(item.entry.title)}")
+        console.print(f"{'':<9}  {line(item.message)}")
+    console.say(f"{len(items):,} record{'' if len(items) == 1 else 's'} to review")
     return DONE
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from memidex.history.standing import Standing, Step, standing, timeline
+from memidex.learning.review import Item
 from memidex.learning.serving import Run, held_reason
 from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.read import File
@@ -181,3 +182,8 @@ def own_run(entry: Entry, as_of: int | None) -> Run:
     flow = next((anchor.name for anchor in entry.anchors if isinstance(anchor, Flow)), None)
     test = key if tier == "test" else flow if entry.kind == "procedure" else None
     return Run(entry.product, key if tier == "suite" else None, test, None, as_of)
+
+
+def review(item: Item) -> dict[str, Any]:
+    """Why a record waits for a person, beside its row."""
+    return {"reason": item.reason, "message": item.message, "reasons": list(item.reasons), "risk": item.risk}

@@ -43,6 +43,16 @@ def register(app: App) -> None:
 
         return await Collecting(app, locks, argument(arguments)).answer()
 
+    def neighbour(name: str, forward: int) -> None:
+        @app.server.command(f"memidex.{name}")
+        async def run(*arguments: Any) -> Any:
+            from memidex.lsp.reviewing import step
+
+            return await step(app, argument(arguments), forward)
+
+    neighbour("reviewNext", 1)
+    neighbour("reviewPrevious", -1)
+
     @app.server.command("memidex.compare")
     async def compare(*arguments: Any) -> Any:
         """Open the record that a proposal `{"id" | "uri", "root"?, "target"?}` would replace; gives both URIs."""

@@ -85,6 +85,44 @@ def register(app: App) -> None:
 
         return await server.run_cancellable(answer)
 
+    @server.feature("memidex/reviewQueue")
+    async def review_queue(params: Any) -> Any:
+        """A page of what waits for a person, `{root, product, offset, limit}`, each optional, the riskiest first."""
+        from memidex.editor import card as cards
+        from memidex.learning import review
+
+        wanted = members(params)
+        app.follows = True
+        await app.session.discovered.wait()
+        scene = app.scene()
+        offset = number(wanted, "offset", 0) or 0
+        limit = min(number(wanted, "limit", PAGE) or PAGE, LARGEST_PAGE)
+        path, product = text(wanted, "root"), text(wanted, "product")
+
+        def answer(cancelled: Cancelled) -> Any:
+            roots = [root for root in scene.snapshot.roots if path in (None, root.path, scene.uri(root.path))]
+            items = review.queue(roots, product)
+            cancelled.check()
+            counts = dict.fromkeys(review.REASONS, 0)
+            for item in items:
+                counts[item.reason] += 1
+            rows = [
+                reviewed(item, row)
+                for item in items[offset : offset + limit]
+                if (row := cards.row(item.root, item.entry))
+            ]
+            return {"version": 1, "total": len(items), "counts": counts, "offset": offset, "records": rows}
+
+        def reviewed(item: review.Item, row: dict[str, Any]) -> dict[str, Any]:
+            return {
+                **row,
+                **cards.review(item),
+                "root": item.root.path,
+                "fileUri": app.session.uri(f"{item.entry.directory}/record.md"),
+            }
+
+        return await server.run_cancellable(answer)
+
 
 def chosen(scene: Scene, fields: dict[str, str | None]) -> Iterator[tuple[Root, Entry]]:
     for root in scene.snapshot.roots:

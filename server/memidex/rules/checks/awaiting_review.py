@@ -24,20 +24,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memidex.learning import gate
-from memidex.learning.serving import was_confirmed_later
+from memidex.learning.review import waits
 from memidex.records.memidex.bundle import Bundle
 from memidex.rules.rule import Place, Report, Rule
 from memidex.store.snapshot import Entry, Root
 
 
 def check(root: Root, entry: Entry) -> Iterator[Report]:
-    if entry.standing.status != "candidate" or entry.kind in ("unknown", ""):
-        return
-    if entry.kind == "procedure" and was_confirmed_later(entry, entry.standing):
-        return
-    if entry.kind == "policy" and entry.standing.confirmed:
-        return
-    if any(relation.type == "proposed-supersession-of" for relation in entry.relations):
+    if not waits(entry):
         return
     bundle = root.bundle(entry)
     if bundle is None or "evidence/outcomes.jsonl" not in bundle.files:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memidex.learning.review import conflicts
 from memidex.records.memidex.places import Place
 from memidex.rules.relation_texts import RELATIONS, called, found, target_at, texts
 from memidex.rules.rule import Related, Report, Rule
@@ -35,18 +36,18 @@ def check(root: Root, entry: Entry) -> Iterable[Report]:
     if entry.standing.status == "active":
         for relation in entry.relations:
             if relation.type == "conflicts-with":
-                return conflicts(root, entry)
+                return reports(root, entry)
     return ()
 
 
-def conflicts(root: Root, entry: Entry) -> Iterator[Report]:
+def reports(root: Root, entry: Entry) -> Iterator[Report]:
+    rivalling = {other.directory for other in conflicts(root, entry)}
     active = [
         (index, other)
         for index, relation in enumerate(entry.relations)
         if relation.type == "conflicts-with"
         and (other := found(root, relation.target)) is not None
-        and other.status == "active"
-        and other.directory != entry.directory
+        and other.directory in rivalling
     ]
     bundle = texts(root, entry) if active else None
     if not bundle:

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memidex.learning.review import is_question
 from memidex.rules.rule import Place, Report, Rule
 from memidex.store.snapshot import Entry, Root
 
 
 def check(root: Root, entry: Entry) -> Iterator[Report]:
-    if entry.kind == "unknown" and entry.standing.live:
+    if is_question(entry):
         yield Report("record.md", Place(("id",)), f"an open question since build {entry.created}: {entry.title}")
 
 

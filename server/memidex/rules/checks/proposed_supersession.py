@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memidex.learning.review import is_proposal
 from memidex.rules.rule import Place, Related, Report, Rule
 from memidex.store.snapshot import Entry, Root
 
@@ -32,7 +33,7 @@ ID = Place(("id",))
 
 
 def check(root: Root, entry: Entry) -> Iterator[Report]:
-    if entry.standing.status != "candidate" or not entry.kind:
+    if not is_proposal(entry):
         return
     for target in entry.related("proposed-supersession-of"):
         other = root.find(target)
