@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
-import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, type ExecuteCommandSignature } from 'vscode-languageclient/node';
+import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, type ExecuteCommandSignature, type StaticFeature } from 'vscode-languageclient/node';
 import { choose, machine, SETTING, type Candidate } from './python';
 
 /** The part of the Python extension that is used where it is installed; it is never required. */
@@ -140,6 +140,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
       },
     },
   });
+  client.registerFeature(FOLLOWS);
   let silent = false;
   const tooLong = setTimeout(() => {
     silent = true;
@@ -279,10 +280,10 @@ function say(words: string, severity: vscode.LanguageStatusSeverity, busy: boole
     : { title: 'Restart', command: 'memidex.restart' };
 }
 
-/** Two things of a decision are the client's: asking for the words of a replacement, and showing why it was refused. */
+/** Three things of a decision are the client's: asking for the words of a replacement, saying what came of it, and comparing. */
 async function executeCommand(name: string, args: unknown[], next: ExecuteCommandSignature): Promise<unknown> {
   const [first] = args;
-  if (name === 'memidex.supersede' && isObject(first) && !first['summary']) {
+  if (name === 'memidex.supersede' && isObject(first) && !first['summary'] && !first['by']) {
     const summary = await vscode.window.showInputBox({ title: 'What is true now?', prompt: 'Summary of the record that replaces it', ignoreFocusOut: true });
     if (!summary) return undefined;
     const detail = await vscode.window.showInputBox({ title: 'Detail', prompt: 'How it is known, in a sentence', value: summary, ignoreFocusOut: true });
@@ -290,11 +291,36 @@ async function executeCommand(name: string, args: unknown[], next: ExecuteComman
     args = [{ ...first, summary, detail }];
   }
   const answer: unknown = await next(name, args);
-  if (isObject(answer) && typeof answer['refused'] === 'string') {
+  if (!isObject(answer)) return answer;
+  if (typeof answer['refused'] === 'string') {
+    if (answer['refused'] === 'cancelled') return answer;
     void vscode.window.showWarningMessage(`memidex: ${typeof answer['message'] === 'string' ? answer['message'] : answer['refused']}`);
+  } else if (name === 'memidex.compare') {
+    const [original, proposal] = [answer['original'], answer['proposal']].map((uri) => vscode.Uri.parse(String(uri)));
+    await vscode.commands.executeCommand('vscode.diff', original, proposal, 'What is there ↔ what is proposed');
+  } else if (typeof answer['status'] === 'string' && setting('notifyDecisions', true)) {
+    void told(name, answer, isObject(first) ? first['root'] : undefined, next);
   }
   return answer;
 }
+
+/** What a decision came to, with the way back. */
+async function told(name: string, card: Record<string, unknown>, root: unknown, next: ExecuteCommandSignature): Promise<void> {
+  const label = String(card['shortId'] ?? card['id']);
+  const done = name === 'memidex.retract' ? 'taken back' : name.replace('memidex.', '');
+  const choice = await vscode.window.showInformationMessage(`memidex: ${label} · ${done} · now ${String(card['status'])}`, ...(name === 'memidex.retract' ? [] : ['Undo']));
+  if (choice) await executeCommand('memidex.retract', [{ id: card['id'], ...(root === undefined ? {} : { root }) }], next);
+}
+
+/** Tells the server that this client knows its own notifications and answers, so that nothing is said twice. */
+const FOLLOWS: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), memidex: true };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: 'static' }),
+  clear: () => undefined,
+};
 
 const setting = <T>(name: string, otherwise: T): T => vscode.workspace.getConfiguration('memidex').get<T>(name) ?? otherwise;
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

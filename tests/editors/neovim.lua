@@ -170,6 +170,32 @@ step('a change from outside is noticed, though this client watches no files', fu
   say('           trust ' .. before .. ', then ' .. now)
 end)
 
+step('a candidate is accepted, in its log and in what is shown', function()
+  local candidate = open(given.candidate)
+  local row, column = find(candidate, 'id: "')
+  local before_it = table.concat(vim.fn.readfile(given.candidate_log), '\n')
+  local accept
+  local titles = {}
+  for _, action in ipairs(ask('textDocument/codeAction', candidate, {
+    textDocument = { uri = vim.uri_from_bufnr(candidate) },
+    range = { start = { line = row, character = column + 5 }, ['end'] = { line = row, character = column + 5 } },
+    context = { diagnostics = {} },
+  }) or {}) do
+    table.insert(titles, action.title)
+    if not accept and action.title:find('^Accept') then accept = action end
+  end
+  assert(accept, 'no Accept among ' .. vim.inspect(titles))
+  say('           ' .. table.concat(titles, ' | '))
+  perform(candidate, accept)
+  local log = until_('the log grows', function()
+    local now = table.concat(vim.fn.readfile(given.candidate_log), '\n')
+    return #now > #before_it and now
+  end)
+  assert(log:sub(1, #before_it) == before_it, 'what was there stays')
+  assert(log:sub(#before_it + 1):find('"promoted"', 1, true), 'it is promoted')
+  until_('the hover says so', function() return hover(candidate):find('**active**', 1, true) end)
+end)
+
 step('the server ends when the client says so, cleanly', function()
   client.stop()
   until_('the end of the process', function() return ended end)

@@ -30,6 +30,14 @@ def related(bundles: Path) -> tuple[Path, str]:
     raise AssertionError("the example has no relation between two records")
 
 
+def candidate(bundles: Path) -> Path:
+    """The folder of a fact that nobody has decided about."""
+    for log in sorted(bundles.glob("fact-*/evidence/outcomes.jsonl")):
+        if not re.search(r'"(promoted|superseded|deprecated|retracted|overturned)"', log.read_text("utf-8")):
+            return log.parent.parent
+    raise AssertionError("the example has no candidate fact")
+
+
 def main() -> int:
     if not shutil.which("nvim"):
         print("no Neovim: run tests/editors/install.sh\n0 passed, 1 failed")
@@ -51,6 +59,8 @@ def main() -> int:
             "relations": str(relations),
             "target": target,
             "destination": str(bundles / target / "record.md"),
+            "candidate": str(candidate(bundles) / "record.md"),
+            "candidate_log": str(candidate(bundles) / "evidence" / "outcomes.jsonl"),
             "log": str(bundles / RECORD / "evidence" / "outcomes.jsonl"),
             "event": json.dumps(EVENT, separators=(",", ":")),
         }

@@ -46,6 +46,11 @@ const related = fs.readdirSync(bundles).flatMap((id) => {
 })[0];
 assert.ok(related, 'the example has a relation between two records');
 
+const candidate = fs.readdirSync(bundles).find((id) => {
+  const log = path.join(bundles, id, 'evidence/outcomes.jsonl');
+  return id.startsWith('fact-') && fs.existsSync(log) && !/"(promoted|superseded|deprecated|retracted|overturned)"/.test(fs.readFileSync(log, 'utf8'));
+});
+assert.ok(candidate, 'the example has a candidate fact');
 
 const settings = {
   'workbench.startupEditor': 'none',
@@ -365,6 +370,41 @@ try {
     await press(['F12'], page.locator('.tab.active[data-resource-name="record.md"]'));
     await line(`id: "${related.target}"`).waitFor();
     await picture('definition');
+  });
+
+  await step('a candidate is accepted from the light bulb, says so in its log, and the notification takes it back', async () => {
+    const log = path.join(bundles, candidate, 'evidence/outcomes.jsonl');
+    const before = fs.readFileSync(log, 'utf8');
+    await open(path.join(bundles, candidate, 'record.md'));
+    await goto(rowOf(path.join(bundles, candidate, 'record.md'), 'id: "'), 12);
+    const accept = page.locator('.action-widget .monaco-list-row', { hasText: /Accept/ }).first();
+    await press(['Control+.'], accept);
+    await picture('accept-menu');
+    await choose(accept);
+    const after = await until('the log grows', () => {
+      const now = fs.readFileSync(log, 'utf8');
+      return now !== before && now;
+    });
+    assert.ok(after.startsWith(before), 'what was there stays, byte for byte');
+    const events = after.slice(before.length).trim().split('\n').map((text) => JSON.parse(text));
+    assert.deepEqual(events.map(({ type, origin }) => `${type} by ${origin}`), ['confirmed by user', 'promoted by user']);
+    const active = page.locator('.monaco-resizable-hover .hover-row', { hasText: /\bactive\b/ }).filter({ has: page.locator('img') }).first();
+    await press(['Control+K', 'Control+I'], active, { wait: 2_000, tries: 10 });
+    await picture('accepted');
+    const undo = page.locator('.notifications-toasts .monaco-button', { hasText: /^Undo$/ }).first();
+    await undo.click();
+    const back = await until('the log grows again', () => {
+      const now = fs.readFileSync(log, 'utf8');
+      return now.length > after.length && now;
+    });
+    assert.ok(back.startsWith(after), 'nothing is deleted');
+    assert.equal(JSON.parse(back.slice(after.length).trim().split('\n')[0]).type, 'retracted');
+    const toast = page.locator('.notifications-toasts .notification-list-item', { hasText: 'taken back' }).first();
+    await toast.waitFor();
+    await picture('taken-back');
+    await toast.hover();
+    await toast.locator('.codicon-notifications-clear').first().click();
+    await page.locator('.notifications-toasts .notification-list-item').first().waitFor({ state: 'hidden' });
   });
 
   await step('a server that dies is started again', async () => {
