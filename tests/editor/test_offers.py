@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cursor import Scene, scene
+from msgspec.structs import replace
 
 from deciding import MIRA, NOW, record, related
 from memidex.editor.lenses import lenses
@@ -124,3 +125,21 @@ def test_a_proposal_is_applied_or_compared(tmp_path: Path) -> None:
     assert [lens.text for lens in found][2:4] == ["Apply", "Compare"]
     assert found[3].argument is not None
     assert found[3].argument["target"] == here.drawn.ids["b"]
+
+
+def test_a_title_shows_what_hides_in_a_summary_on_one_line(tmp_path: Path) -> None:
+    here = scene(record("a", "candidate"), tmp_path)
+    entry = here.entry()
+    hostile = f"open \u202e[x](command:y)\u200b\n{'a' * 200}"
+    other = View(Snapshot((here.root.with_entry(replace(entry, summary=hostile)),)), here.view.path, here.view.source)
+    [first, *_] = offers(other, here.offset, MIRA, Policy(), NOW)
+    assert first.title.startswith("Accept: open ")
+    assert first.title.isprintable()
+    assert len(first.title) < 100
+
+
+def test_turning_a_proposal_down_touches_nothing_else(tmp_path: Path) -> None:
+    text = record("a", "candidate") + record("b") + related("a", "proposed-supersession-of", "b")
+    found = {offer.title.partition(":")[0]: offer.impact for offer in offered(text, tmp_path)}
+    assert found["Reject"] == ""
+    assert found["Accept"].startswith("It replaces ")

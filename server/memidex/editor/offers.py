@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from memidex.editor.markdown import plain
 from memidex.editor.subject import Address, EventHere, EventName, subject
 from memidex.editor.view import View
 from memidex.history.change import Actor, Change, Policy, Refused, tail
@@ -36,7 +37,7 @@ class Offer(NamedTuple):
     """The rules whose finding at this place asks for it: there it is a quick fix."""
     preferred: bool = False
     impact: str = ""
-    """What else it touches, in plain sentences; the records' words in it are not escaped."""
+    """What else it touches, in plain sentences."""
 
 
 def offers(
@@ -111,12 +112,12 @@ class Table:
         argument = {"id": self.entry.id, "root": self.root.path, "seen": self.seen, **more}
         if len(self.root.all_of(self.entry.id)) > 1:
             argument["id"] = self.entry.directory
-        told = impacts.sentences(self.root, impacts.impact(self.root, self.entry, operation))
+        told = impacts.sentences(self.root, impacts.impact(self.root, self.entry, operation), plain)
         yield Offer(title, f"memidex.{operation}", argument, rules, preferred, " ".join(told))
 
     def of_record(self) -> Iterator[Offer]:
         """The decisions on the record itself."""
-        title = cut(self.entry.title)
+        title = plain(self.entry.title, LONGEST)
         proposal = self.entry.standing.live and any(self.entry.related(PROPOSED))
         accepting = list(
             self.offer("accept", f"Accept: {title}", "awaiting-review", "proposed-supersession", preferred=True)
@@ -167,10 +168,6 @@ class Table:
             return None
         steps = timeline(self.bundle.record, self.bundle.log)
         return next((step for step in steps if step.line == line), None)
-
-
-def cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 __all__ = ["Offer", "offers", "offers_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from memidex.history.change import Operation
@@ -64,7 +64,8 @@ def around(root: Root, entry: Entry, operation: str) -> Impact:
         and (target := root.find(relation.target)) is not None
         and target.standing.live
     ]
-    skip = {entry.directory}
+    # Turning a proposal down leaves what it would replace as it is.
+    skip = {entry.directory, *(target.directory for target in root.targets(entry, PROPOSED))}
     unsupported = unique((other for other, kind in links if kind == DERIVED), skip)
     proposals = unique((other for other, kind in links if kind == PROPOSED), skip)
     replaced = operation in ("supersede", "accept")
@@ -83,8 +84,8 @@ def unique(entries: Iterable[Entry], skip: set[str]) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def sentences(root: Root, found: Impact) -> list[str]:
-    """What is touched, a plain sentence for each way; the records' own words are cut, and not escaped."""
+def sentences(root: Root, found: Impact, shown: Callable[[str, int], str]) -> list[str]:
+    """What is touched, a plain sentence for each way; `shown(text, limit)` makes a record's own words safe to show."""
     told: list[str] = []
     for entries, one, several in (
         (found.retired, "It replaces {}.", "It replaces {}."),
@@ -94,16 +95,12 @@ def sentences(root: Root, found: Impact) -> list[str]:
         (found.related, "{} is related to it.", "{} are related to it."),
     ):  # fmt: skip
         if entries:
-            told.append((one if len(entries) == 1 else several).format(named(root, entries)))
+            told.append((one if len(entries) == 1 else several).format(named(root, entries, shown)))
     return told
 
 
-def named(root: Root, entries: tuple[Entry, ...]) -> str:
-    names = [f"{root.short(entry) or entry.id} ({cut(entry.title)})" for entry in entries[:SHOWN]]
+def named(root: Root, entries: tuple[Entry, ...], shown: Callable[[str, int], str]) -> str:
+    names = [f"{root.short(entry) or entry.id} ({shown(entry.title, LONGEST)})" for entry in entries[:SHOWN]]
     if len(entries) > SHOWN:
         names.append(f"{len(entries) - SHOWN:,} more")
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

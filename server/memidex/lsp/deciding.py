@@ -16,6 +16,7 @@ from pygls.exceptions import JsonRpcException
 
 from memidex import desk
 from memidex.editor import card as cards
+from memidex.editor.markdown import plain
 from memidex.history.change import Actor, Change, Operation, Policy, Refused
 from memidex.learning import impact as impacts
 from memidex.learning.decide import undo
@@ -218,8 +219,8 @@ class Deciding(Front):
         found = impacts.impact(outcome.root, entry, self.operation)
         if found.is_alone and not always:
             return None
-        lines = impacts.sentences(outcome.root, found)
-        return " ".join([f"{self.operation.capitalize()} {cards.title(entry)}?", *lines])
+        lines = impacts.sentences(outcome.root, found, plain)
+        return " ".join([f"{self.operation.capitalize()} {plain(cards.title(entry))}?", *lines])
 
     # Deciding ---------------------------------------------------------------------------------------------------------
 
