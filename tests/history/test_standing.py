@@ -229,6 +229,25 @@ def test_an_agent_cannot_overturn() -> None:
     )
 
 
+def test_what_a_person_overturned_is_overruled_until_a_later_build_confirms_the_record() -> None:
+    overturned = [*PROMOTED, Event(2, "user", "overturned", "o", overturns="p")]
+    assert standing(RECORD, log_of(PROMOTED)).overruled == ()
+    assert standing(RECORD, log_of(overturned)).overruled == ("promoted",)
+    same_build = [*overturned, Event(2, "agent-verified", "confirmed", "c2")]
+    assert standing(RECORD, log_of(same_build)).overruled == ("promoted",)
+    later = [*overturned, Event(3, "agent-verified", "confirmed", "c3")]
+    assert standing(RECORD, log_of(later)).overruled == ()
+    taken_back = [*overturned, retraction("r", "o", at=3)]
+    assert standing(RECORD, log_of(taken_back)).overruled == ()
+
+
+@pytest.mark.parametrize("origin", ["agent-verified", "user"])
+def test_only_an_agent_may_not_take_an_overruled_decision_again(origin: str) -> None:
+    again = Event(3, origin, "promoted", "again")  # type: ignore[arg-type]
+    log = log_of([*PROMOTED, Event(2, "user", "overturned", "o", overturns="p"), again])
+    assert standing(RECORD, log).status == ("active" if origin == "user" else "candidate")
+
+
 def test_events_without_id_and_time_are_told_apart_by_their_lines() -> None:
     one, other = Event(1, "agent-verified", "confirmed"), Event(2, "agent-verified", "confirmed")
     assert standing(RECORD, log_of([one, other, one])).confirmed == 2

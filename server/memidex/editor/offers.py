@@ -23,6 +23,7 @@ LOG, RELATIONS = "evidence/outcomes.jsonl", "relations.json"
 PROPOSED, CONFLICTS = "proposed-supersession-of", "conflicts-with"
 LONGEST = 60
 NO_ID: Final = "00000000-0000-7000-8000-000000000000"
+SEAL: Final = "memidex.seal"
 SEALED: Final = ("edited-since-sealed", "listed-file-missing", "unlisted-file", "log-rewritten")
 
 
@@ -52,22 +53,35 @@ def offers(
     if not policy.trusted or policy.read_only:
         return []
     here = subject(view, offset)
-    named = (here.root, here.entry) if isinstance(here, Address) and here.root and here.entry else None
     own = (view.root, view.entry) if view.root and view.entry else None
+    named = (here.root, here.entry) if isinstance(here, Address) and here.root and here.entry else None
+    if named and own and named[1].id == own[1].id:
+        named = None  # its own id, which another bundle may repeat
     pair = named or own
     if pair is None:
         return []
-    found: list[Offer] = []
-    if named and own and view.name == RELATIONS and named[1].directory != own[1].directory:
-        found += Table(*own, actor, policy, now).kept_against(named[1])
     table = Table(*pair, actor, policy, now)
+    found: list[Offer] = []
     if named is None and view.name == LOG and isinstance(here, EventHere | EventName):
         found += table.of_event(view.source.line_of(offset))
     elif view.name != RELATIONS or named is None:
         for other in table.root.targets(table.entry, CONFLICTS):
             found += table.kept_against(other)
     found = [*found, *table.of_record()] if view.name in (LOG, RELATIONS) else [*table.of_record(), *found]
+    if named and own:
+        found = beside(found, named[1], Table(*own, actor, policy, now), view.name)
     return unique(found, wanted)
+
+
+def beside(found: list[Offer], other: Entry, own: Table, name: str) -> list[Offer]:
+    """The decisions on another record, in a text of one whose findings ask nothing of the other.
+
+    What seals here is the manifest of the record that the text belongs to, where that wants it.
+    """
+    seals = list(own.seal())
+    first = list(own.kept_against(other)) if name == RELATIONS else []
+    rest = [offer._replace(rules=()) for offer in found if not (seals and offer.command == SEAL)]
+    return [*first, *rest, *seals]
 
 
 def offers_of(view: View, actor: Actor, policy: Policy, now: datetime) -> list[Offer]:
@@ -98,6 +112,11 @@ class Table:
         file = self.bundle.files.get(LOG) if self.bundle else None
         self.seen = tail(file.data if file else b"")
 
+    @property
+    def address(self) -> str:
+        """What names the record alone: its id, or its folder where another bundle bears the same id."""
+        return self.entry.directory if len(self.root.all_of(self.entry.id)) > 1 else self.entry.id
+
     def allows(self, change: Change) -> bool:
         """Whether it would be granted; of a supersession that only lacks its words it is so."""
         ordinal = self.root.product(self.entry.product).current
@@ -109,10 +128,9 @@ class Table:
         change = Change(operation=operation, record=self.entry.directory, events=events, by=more.get("by"))
         if self.bundle is None or not self.allows(change):
             return
-        argument = {"id": self.entry.id, "root": self.root.path, "seen": self.seen, **more}
-        if len(self.root.all_of(self.entry.id)) > 1:
-            argument["id"] = self.entry.directory
-        told = impacts.sentences(self.root, impacts.impact(self.root, self.entry, operation), plain)
+        argument = {"id": self.address, "root": self.root.path, "seen": self.seen, **more}
+        kept = self.root.find(change.by) if change.by else None
+        told = impacts.sentences(self.root, impacts.impact(self.root, self.entry, operation, kept), plain)
         yield Offer(title, f"memidex.{operation}", argument, rules, preferred, " ".join(told))
 
     def of_record(self) -> Iterator[Offer]:
@@ -128,11 +146,16 @@ class Table:
             yield from self.offer("reject", "Reject", "awaiting-review", "proposed-supersession")
         else:
             yield from self.offer("confirm", "Confirm", "fading", "awaiting-review", preferred=True)
-            yield from self.offer("reject", "Reject", "awaiting-review")
+            # A proposal whose target is gone or retired cannot be accepted any more, only turned down.
+            yield from self.offer("reject", "Reject", "awaiting-review", "proposed-supersession")
         yield from self.offer("supersede", "Supersede...", "fading")
         yield from self.offer("contradict", "Contradict")
         yield from self.offer("forget", "Forget", "fading", "open-question")
         yield from self.undone()
+        yield from self.seal()
+
+    def seal(self) -> Iterator[Offer]:
+        """Writing the manifest anew, where what it sealed is no longer what is there."""
         if self.bundle and self.bundle.integrity in ("edited", "incomplete", "rewritten"):
             yield from self.offer("seal", "Seal manifest as edited by hand", *SEALED)
 
@@ -150,8 +173,7 @@ class Table:
         if joined and self.entry.standing.live and other.standing.live:
             table = Table(self.root, other, self.actor, self.policy, self.now)
             title = "Keep this one, supersede the other"
-            for found in table.offer("supersede", title, "conflicting-records", by=self.entry.directory):
-                yield found._replace(argument={**found.argument, "by": self.entry.id})
+            yield from table.offer("supersede", title, "conflicting-records", by=self.address)
 
     def of_event(self, line: int) -> Iterator[Offer]:
         """The decisions on the event of a line of the log, from 0."""

@@ -38,23 +38,24 @@ class Impact(NamedTuple):
 NOTHING = Impact()
 
 
-def impact(root: Root, entry: Entry, operation: Operation | str) -> Impact:
+def impact(root: Root, entry: Entry, operation: Operation | str, kept: Entry | None = None) -> Impact:
     """What else is touched when this operation retires a record; nothing for one that retires none.
 
-    Accepting a proposal retires what it would replace. Costs as much as the record has relations, and rivals.
+    Accepting a proposal retires what it would replace. `kept` is the record that the person keeps in its place, where
+    there is one: that needs no telling. Costs as much as the record has relations, and rivals.
     """
     if operation == "accept":
         targets = [target for target in root.targets(entry, PROPOSED) if target.standing.live]
         if not targets:
             return NOTHING
-        found = [around(root, target, operation) for target in targets]
+        found = [around(root, target, operation, kept) for target in targets]
         skip = {entry.directory, *(target.directory for target in targets)}
         rest = [unique((other for one in found for other in one[index]), skip) for index in range(1, len(NOTHING))]
         return Impact(tuple(targets), *rest)
-    return around(root, entry, operation) if operation in RETIRING else NOTHING
+    return around(root, entry, operation, kept) if operation in RETIRING else NOTHING
 
 
-def around(root: Root, entry: Entry, operation: str) -> Impact:
+def around(root: Root, entry: Entry, operation: str, kept: Entry | None) -> Impact:
     """The live records around one that is retired."""
     links = [(other, kind) for other, kind in root.links_to(entry) if other.standing.live]
     own = [
@@ -66,6 +67,8 @@ def around(root: Root, entry: Entry, operation: str) -> Impact:
     ]
     # Turning a proposal down leaves what it would replace as it is.
     skip = {entry.directory, *(target.directory for target in root.targets(entry, PROPOSED))}
+    if kept is not None:
+        skip.add(kept.directory)
     unsupported = unique((other for other, kind in links if kind == DERIVED), skip)
     proposals = unique((other for other, kind in links if kind == PROPOSED), skip)
     replaced = operation in ("supersede", "accept")
