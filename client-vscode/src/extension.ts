@@ -35,6 +35,8 @@ const DOCUMENTS = [
 const ROOTS = '{**/memory/*/bundles/**,**/store.toml}';
 const IN_A_ROOT = /[\\/]memory[\\/][^\\/]+[\\/]bundles[\\/]|[\\/]store\.toml$/;
 const IN_A_STORE = /^(.*[\\/])records[\\/]/;
+const REVIEW = /^memidex\.review/;
+const OF_NO_RECORD = /^memidex\.(review|gc)/;
 const NEEDS_RESTART = ['interpreter', 'importStrategy', 'path', 'args'].map((name) => `memidex.${name}`);
 
 let log: vscode.LogOutputChannel;
@@ -135,6 +137,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
       error: (_error, _message, count) => ({ action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown }),
       closed: () => {
         delete mine.client; // nothing is left to stop
+        if (server === mine) ready(false);
         if (server === mine && mine.running) ended(context);
         return { action: CloseAction.DoNotRestart, handled: true, message: 'the connection is closed' };
       },
@@ -150,6 +153,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
     await client.start();
     mine.running = true;
     mine.client = client;
+    ready(true);
   } catch (error) {
     const code = await exitOf(mine.process);
     mine.process.kill();
@@ -166,12 +170,18 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
 async function stop(): Promise<void> {
   const old = server;
   server = undefined;
+  ready(false);
   try {
     await old?.client?.dispose(PATIENCE_TO_STOP);
   } catch (error) {
     log.warn(`the server did not stop as asked: ${text(error)}`);
   }
   if (old && old.process.exitCode === null) setTimeout(() => old.process.kill(), PATIENCE_TO_STOP).unref();
+}
+
+/** Whether there is a server to run commands: without one the palette does not offer them. */
+function ready(now: boolean): void {
+  void vscode.commands.executeCommand('setContext', 'memidex.ready', now);
 }
 
 /** A line that the server logged, at its own level; one without a level belongs to a traceback. */
@@ -280,17 +290,19 @@ function say(words: string, severity: vscode.LanguageStatusSeverity, busy: boole
     : { title: 'Restart', command: 'memidex.restart' };
 }
 
-/** Three things of a decision are the client's: asking for the words of a replacement, saying what came of it, and comparing. */
+/** What of a decision is the client's: which record is meant, the words of a replacement, what came of it, and comparing. */
 async function executeCommand(name: string, args: unknown[], next: ExecuteCommandSignature): Promise<unknown> {
-  const [first] = args;
+  let [first = meant(name)] = args;
+  if (first === undefined) return void vscode.window.showWarningMessage('memidex: no record is open; open one, or a file of it, first.');
   if (name === 'memidex.supersede' && isObject(first) && !first['summary'] && !first['by']) {
     const summary = await vscode.window.showInputBox({ title: 'What is true now?', prompt: 'Summary of the record that replaces it', ignoreFocusOut: true });
     if (!summary) return undefined;
     const detail = await vscode.window.showInputBox({ title: 'Detail', prompt: 'How it is known, in a sentence', value: summary, ignoreFocusOut: true });
     if (!detail) return undefined;
-    args = [{ ...first, summary, detail }];
+    first = { ...first, summary, detail };
   }
-  const answer: unknown = await next(name, args);
+  const answer: unknown = await next(name, [first, ...args.slice(1)]);
+  if (answer === null && REVIEW.test(name)) void vscode.window.showInformationMessage('memidex: nothing waits for review.');
   if (!isObject(answer)) return answer;
   if (typeof answer['refused'] === 'string') {
     if (answer['refused'] === 'cancelled') return answer;
@@ -304,11 +316,19 @@ async function executeCommand(name: string, args: unknown[], next: ExecuteComman
   return answer;
 }
 
-/** What a decision came to, with the way back. */
+/** The argument of a command that is given none, as from the palette: the record of the active editor. */
+function meant(name: string): unknown {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  if (uri?.scheme === 'file') return { uri: uri.toString() };
+  return OF_NO_RECORD.test(name) ? {} : undefined;
+}
+
+/** What a decision came to, with the way back where there is one. */
 async function told(name: string, card: Record<string, unknown>, root: unknown, next: ExecuteCommandSignature): Promise<void> {
   const label = String(card['shortId'] ?? card['id']);
   const done = name === 'memidex.retract' ? 'taken back' : name.replace('memidex.', '');
-  const choice = await vscode.window.showInformationMessage(`memidex: ${label} · ${done} · now ${String(card['status'])}`, ...(name === 'memidex.retract' ? [] : ['Undo']));
+  const back = ['memidex.retract', 'memidex.seal'].includes(name) ? [] : ['Undo'];
+  const choice = await vscode.window.showInformationMessage(`memidex: ${label} · ${done} · now ${String(card['status'])}`, ...back);
   if (choice) await executeCommand('memidex.retract', [{ id: card['id'], ...(root === undefined ? {} : { root }) }], next);
 }
 
