@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
 from editor_client import VSCODE, Editor, merged, uri
 
 from deciding import record, related
+from memidex.lsp.reviewing import neighbour
 from sketch import Sketch, sketch
 
 SHOWS = merged(VSCODE, {"window": {"showDocument": {"support": True}}})
@@ -66,3 +69,39 @@ def test_what_is_decided_leaves_the_queue(tmp_path: Path) -> None:
         run(editor, "supersede", id=made.ids["b"], by=made.ids["a"])
         assert editor.request("memidex/reviewQueue", {})["total"] == 0
         assert run(editor, "reviewNext") is None
+
+
+def test_after_a_decision_the_way_goes_on_from_where_the_record_stood(tmp_path: Path) -> None:
+    made = sketch("".join(record(nick, "candidate") for nick in "abcd"), tmp_path)
+    editor = Editor(tmp_path, settings={"confirmRetire": "never"})
+    with editor:
+        editor.settled()
+        order = [row["id"] for row in editor.request("memidex/reviewQueue", {})["records"]]
+        assert sorted(order) == sorted(made.ids[nick] for nick in "abcd")
+        first = run(editor, "reviewNext")
+        second = run(editor, "reviewNext", uri=first["uri"])
+        run(editor, "accept", uri=second["uri"])
+        third = run(editor, "reviewNext", uri=second["uri"])
+        assert [one["record"] for one in (first, second, third)] == order[:3]
+        assert (third["position"], third["total"]) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("now", "walked", "path", "forward", "expected"),
+    [
+        ("", "", None, 1, None),
+        ("", "ab", "a/record.md", 1, None),
+        ("abc", "", None, 1, 0),
+        ("abc", "", None, -1, 2),
+        ("abc", "", "c/record.md", 1, 0),
+        ("abc", "", "a/evidence/outcomes.jsonl", -1, 2),
+        ("a", "", "a/record.md", 1, 0),
+        ("abc", "", "x/record.md", 1, 0),
+        ("abd", "abcd", "c/record.md", 1, 2),
+        ("abd", "abcd", "c/record.md", -1, 1),
+        ("ab", "abcd", "d/record.md", 1, 0),
+        ("da", "abcd", "c/record.md", 1, 0),
+    ],
+)
+def test_the_neighbour(now: str, walked: str, path: str | None, forward: int, expected: int | None) -> None:
+    assert neighbour(list(now), list(walked), path, forward) == expected

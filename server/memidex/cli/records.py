@@ -74,7 +74,7 @@ def review_queue(root: Root, options: Namespace, console: Console) -> int:
         for item in review.queue([root], options.product)
         if options.kind in (None, item.entry.kind) and options.status in (None, item.entry.status)
     ]
-    root = opening.give_short_ids(root, [item.entry.id for item in items])
+    root = opening.give_short_ids(root, [entry.id for entry in in_order(item.entry for item in items)])
     if options.format == "json":
         rows = [
             {**printable(row, console), **cards.review(item)} for item in items if (row := cards.row(root, item.entry))

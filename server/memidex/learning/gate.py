@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from memidex.records.memidex.bundle import Bundle
 from memidex.records.memidex.vocabulary import PROMOTABLE_KINDS
 from memidex.store.churn import churning
 from memidex.store.snapshot import Entry, Root
@@ -36,3 +37,11 @@ def held(root: Root, entry: Entry) -> str | None:
     if standing.last_confirmed is None or "promoted" in standing.overruled:
         return "no-confirmed-evidence"
     return "needs-enrichment" if entry.incomplete else None
+
+
+def last_decision(root: Root, entry: Entry, bundle: Bundle | None) -> str | None:
+    """Why a candidate is held: what the gate left in its bundle when it last looked, else what the store tells now."""
+    decisions = (bundle.value("evidence/gates.jsonl") if bundle else None) or ()
+    if decisions and decisions[-1].passed is False and decisions[-1].reason:
+        return decisions[-1].reason
+    return held(root, entry)

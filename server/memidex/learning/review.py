@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from memidex.history import trust as sums
 from memidex.learning import gate
-from memidex.learning.rivals import rivals
+from memidex.learning.rivals import contested, rivals
 from memidex.learning.serving import was_confirmed_later
 from memidex.store.snapshot import Entry, Root
 
@@ -31,16 +31,22 @@ class Item(NamedTuple):
 
     root: Root
     entry: Entry
-    reason: str
-    message: str
-    """A sentence for people; what it names of other records is theirs, and not escaped."""
     reasons: tuple[str, ...]
     """All of its reasons, the riskiest first."""
+
+    @property
+    def reason(self) -> str:
+        return self.reasons[0]
 
     @property
     def risk(self) -> int:
         """From 1, the riskiest."""
         return RISK[self.reason]
+
+    @property
+    def message(self) -> str:
+        """Why it waits, as a sentence; what it names of other records is theirs, and not escaped."""
+        return message(self.root, self.entry, self.reason)
 
 
 def queue(roots: Iterable[Root], product: str | None = None) -> list[Item]:
@@ -50,45 +56,67 @@ def queue(roots: Iterable[Root], product: str | None = None) -> list[Item]:
     """
     found: list[tuple[int, Fraction, str, str, Item]] = []
     for root in roots:
+        rivalled = contested(root)
         for entry in root.entries.values():
             if product in (None, entry.product) and entry.judged and entry.standing.live:
-                item = waiting(root, entry)
-                if item:
+                told = tuple(reasons(root, entry, entry.directory in rivalled))
+                if told:
                     trust = root.served_trust(entry)
-                    found.append((item.risk, -trust, entry.id, entry.directory, item))
+                    found.append((RISK[told[0]], -trust, entry.id, entry.directory, Item(root, entry, told)))
     found.sort(key=lambda row: row[:4])
     return [row[4] for row in found]
 
 
-def waiting(root: Root, entry: Entry) -> Item | None:
-    """The record with why it waits; None where it does not."""
-    told = dict(reversed(list(reasons(root, entry))))
-    if not told:
-        return None
-    names = tuple(sorted(told, key=RISK.__getitem__))
-    return Item(root, entry, names[0], told[names[0]], names)
-
-
-def reasons(root: Root, entry: Entry) -> Iterator[tuple[str, str]]:
-    """Every reason with its sentence."""
-    for other in conflicts(root, entry):
-        yield "conflict", f"it and {other.id} conflict, and both are active"
-    if entry.status == "active":
-        for other in rivals(root, entry):
-            yield "rival", f"{other.id}, another active fact about {entry.main}, claims something else"
+def reasons(root: Root, entry: Entry, rivalled: bool) -> Iterator[str]:
+    """Every reason for which a record waits, the riskiest first."""
+    if conflicts(root, entry):
+        yield "conflict"
+    if rivalled:
+        yield "rival"
     if is_proposal(entry):
-        for name in entry.related(PROPOSED):
-            target = root.find(name)
-            yield "proposal", f"a proposal to replace {target.id if target else f'{name}, which is not there'}"
-    since = fading_since(root, entry)
-    if since is not None:
-        before, now = sums.shown(entry.standing.trust), sums.shown(root.served_trust(entry))
-        yield "fading", f"unconfirmed since build {since}: served with trust {now} instead of {before}"
+        yield "proposal"
+    if fading_since(root, entry) is not None:
+        yield "fading"
     if waits(entry):
-        held = gate.held(root, entry)
-        yield "candidate", f"a candidate, held: {held}" if held else "a candidate that nothing holds"
+        yield "candidate"
     if is_question(entry):
-        yield "question", f"an open question since build {entry.created}"
+        yield "question"
+
+
+def message(root: Root, entry: Entry, reason: str) -> str:
+    """The sentence of a reason. Of a candidate the bundle is read, since the gate may have left its decision there."""
+    match reason:
+        case "conflict":
+            return f"it and {named(conflicts(root, entry))} conflict, and both are active"
+        case "rival":
+            return f"another active fact about {entry.main} claims something else: {named(rivals(root, entry))}"
+        case "proposal":
+            return f"a proposal to replace {', '.join(proposed(root, name) for name in entry.related(PROPOSED))}"
+        case "fading":
+            before, now = sums.shown(entry.standing.trust), sums.shown(root.served_trust(entry))
+            return f"unconfirmed since build {fading_since(root, entry)}: served with trust {now} instead of {before}"
+        case "candidate":
+            held = gate.last_decision(root, entry, root.bundle(entry))
+            if held is None:
+                return "a candidate that nothing holds"
+            why = gate.REASONS.get(held)
+            return f"a candidate, held: {held}" + (f" ({why})" if why else "")
+        case _:
+            return f"an open question since build {entry.created}"
+
+
+def named(others: list[Entry]) -> str:
+    """The first of some records, and how many more there are."""
+    names = list(dict.fromkeys(other.id for other in others))
+    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
+def proposed(root: Root, address: str) -> str:
+    """What a proposal would replace, with its status where it is served no more."""
+    other = root.find(address)
+    if other is None:
+        return f"{address}, which is not there"
+    return other.id if other.status == "active" else f"{other.id}, which is {other.status}"
 
 
 def conflicts(root: Root, entry: Entry) -> list[Entry]:

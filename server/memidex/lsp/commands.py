@@ -43,12 +43,14 @@ def register(app: App) -> None:
 
         return await Collecting(app, locks, argument(arguments)).answer()
 
+    walked: list[str] = []
+
     def neighbour(name: str, forward: int) -> None:
         @app.server.command(f"memidex.{name}")
         async def run(*arguments: Any) -> Any:
             from memidex.lsp.reviewing import step
 
-            return await step(app, argument(arguments), forward)
+            return await step(app, walked, argument(arguments), forward)
 
     neighbour("reviewNext", 1)
     neighbour("reviewPrevious", -1)

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from memidex.lsp.server import App
 
 
-async def step(app: App, wanted: dict[str, Any], forward: int) -> dict[str, Any] | None:
+async def step(app: App, walked: list[str], wanted: dict[str, Any], forward: int) -> dict[str, Any] | None:
     """Show the neighbour of the record `{"uri"}` in the queue, or its first (last) one; None where nothing waits.
 
-    The queue is a ring: after the last record comes the first. A record that no longer waits has the first one after it.
+    The queue is a ring: after the last record comes the first. `walked` are the folders of the queue as it was walked
+    last; it is kept up to date here.
     """
     from memidex.learning.review import queue
 
@@ -26,18 +27,33 @@ async def step(app: App, wanted: dict[str, Any], forward: int) -> dict[str, Any]
     await app.session.discovered.wait()
     scene = app.scene()
     items = await app.session.away(queue, scene.snapshot.roots)
-    if not items:
-        return None
+    folders = [item.entry.directory for item in items]
     path = app.session.path(uri) if uri else None
-    here = next((at for at, item in enumerate(items) if path and path.startswith(item.entry.directory + "/")), None)
-    at = (0 if forward > 0 else len(items) - 1) if here is None else (here + forward) % len(items)
-    return await show(app, scene, items[at], at + 1, len(items))
+    at = neighbour(folders, walked, path, forward)
+    walked[:] = folders
+    return None if at is None else await show(app, scene, items[at], at + 1, len(items))
+
+
+def neighbour(folders: list[str], walked: list[str], path: str | None, forward: int) -> int | None:
+    """Where in the queue the neighbour of the record is that a file belongs to; None where the queue is empty.
+
+    A record that was decided since the queue was walked waits no longer: its neighbour is then the one that it had there.
+    """
+    if not folders:
+        return None
+    places = {folder: at for at, folder in enumerate(folders)}
+    for ring in (folders, walked):
+        here = next((at for at, folder in enumerate(ring) if path and path.startswith(folder + "/")), None)
+        if here is not None:
+            after = (ring[(here + forward * far) % len(ring)] for far in range(1, len(ring) + 1))
+            return next((places[folder] for folder in after if folder in places), 0)
+    return 0 if forward > 0 else len(folders) - 1
 
 
 async def show(app: App, scene: Scene, item: Item, position: int, total: int) -> dict[str, Any]:
     path = f"{item.entry.directory}/record.md"
     uri = app.session.uri(path)
-    place = await app.session.away(title, app, scene, path)
+    place, message = await app.session.away(lambda: (title(app, scene, path), item.message))
     if app.capability("window", "show_document", "support"):
         params = types.ShowDocumentParams(uri, take_focus=True, selection=place)
         app.server.protocol.send_request(types.WINDOW_SHOW_DOCUMENT, params)
@@ -47,7 +63,7 @@ async def show(app: App, scene: Scene, item: Item, position: int, total: int) ->
         "range": {"start": at, "end": at},
         "record": item.entry.id,
         "reason": item.reason,
-        "message": item.message,
+        "message": message,
         "position": position,
         "total": total,
     }

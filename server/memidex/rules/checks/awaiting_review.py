@@ -25,7 +25,6 @@ from collections.abc import Iterator
 
 from memidex.learning import gate
 from memidex.learning.review import waits
-from memidex.records.memidex.bundle import Bundle
 from memidex.rules.rule import Place, Report, Rule
 from memidex.store.snapshot import Entry, Root
 
@@ -36,7 +35,7 @@ def check(root: Root, entry: Entry) -> Iterator[Report]:
     bundle = root.bundle(entry)
     if bundle is None or "evidence/outcomes.jsonl" not in bundle.files:
         return  # without its log nothing is known of its status
-    reason = last_decision(root, entry, bundle)
+    reason = gate.last_decision(root, entry, bundle)
     if reason is None:
         message = "a candidate that waits for review; nothing holds it, so the next local run may promote it"
     else:
@@ -46,13 +45,6 @@ def check(root: Root, entry: Entry) -> Iterator[Report]:
     yield Report(
         "record.md", Place(("id",)), message if since is None else f"{message}; unconfirmed since build {since}"
     )
-
-
-def last_decision(root: Root, entry: Entry, bundle: Bundle) -> str | None:
-    decisions = bundle.value("evidence/gates.jsonl") or ()
-    if decisions and decisions[-1].passed is False and decisions[-1].reason:
-        return decisions[-1].reason
-    return gate.held(root, entry)
 
 
 RULE = Rule("MX501", "awaiting-review", "hint", store=check)
