@@ -372,6 +372,20 @@ try {
     await picture('definition');
   });
 
+  const toasts = (text) => page.locator('.notifications-toasts .notification-list-item', { hasText: text }).first();
+  const told = (text) => toasts(text).waitFor();
+  const dismiss = async () => {
+    for (let one; (one = toasts(/./)) && (await one.isVisible()); await sleep(100)) {
+      await one.hover();
+      await one.locator('.codicon-notifications-clear').first().click({ timeout: 2_000 }).catch(() => undefined);
+    }
+  };
+  const palette = async (title) => {
+    await press(['F1'], input(), { focus: false });
+    await input().fill(`>memidex: ${title}`);
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: `memidex: ${title}` }).first().click();
+  };
+
   await step('a candidate is accepted from the light bulb, says so in its log, and the notification takes it back', async () => {
     const log = path.join(bundles, candidate, 'evidence/outcomes.jsonl');
     const before = fs.readFileSync(log, 'utf8');
@@ -388,23 +402,43 @@ try {
     assert.ok(after.startsWith(before), 'what was there stays, byte for byte');
     const events = after.slice(before.length).trim().split('\n').map((text) => JSON.parse(text));
     assert.deepEqual(events.map(({ type, origin }) => `${type} by ${origin}`), ['confirmed by user', 'promoted by user']);
-    const active = page.locator('.monaco-resizable-hover .hover-row', { hasText: /\bactive\b/ }).filter({ has: page.locator('img') }).first();
-    await press(['Control+K', 'Control+I'], active, { wait: 2_000, tries: 10 });
+    const says = (status) => press(['Control+K', 'Control+I'], page.locator('.monaco-resizable-hover .hover-row', { hasText: status }).filter({ has: page.locator('img') }).first(), { wait: 2_000, tries: 10 });
+    await says('fact · active');
     await picture('accepted');
-    const undo = page.locator('.notifications-toasts .monaco-button', { hasText: /^Undo$/ }).first();
-    await undo.click();
+    await page.locator('.notifications-toasts .monaco-button', { hasText: /^Undo$/ }).first().click();
     const back = await until('the log grows again', () => {
       const now = fs.readFileSync(log, 'utf8');
       return now.length > after.length && now;
     });
     assert.ok(back.startsWith(after), 'nothing is deleted');
     assert.equal(JSON.parse(back.slice(after.length).trim().split('\n')[0]).type, 'retracted');
-    const toast = page.locator('.notifications-toasts .notification-list-item', { hasText: 'taken back' }).first();
-    await toast.waitFor();
+    await told('taken back');
     await picture('taken-back');
-    await toast.hover();
-    await toast.locator('.codicon-notifications-clear').first().click();
-    await page.locator('.notifications-toasts .notification-list-item').first().waitFor({ state: 'hidden' });
+    await dismiss();
+    await goto(rowOf(path.join(bundles, candidate, 'record.md'), 'id: "'), 12);
+    await says('fact · candidate');
+    await page.keyboard.press('Escape');
+  });
+
+  await step('the palette decides on the record that is open, and takes it back', async () => {
+    await palette('Accept This Record');
+    await told('now active');
+    await dismiss();
+    await palette('Undo the Last Decision');
+    await told('taken back');
+    await dismiss();
+    await palette('Confirm This Record');
+    await told('confirm');
+    await dismiss();
+  });
+
+  await step('Review: Next Record goes on to another record', async () => {
+    await palette('Review: Next Record');
+    await until('another record is open', async () => {
+      const id = await line('id: "').first().innerText({ timeout: 1_000 }).catch(() => candidate);
+      return !plain(id).includes(candidate);
+    });
+    await picture('review');
   });
 
   await step('a server that dies is started again', async () => {
