@@ -6,7 +6,8 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
-import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, type ExecuteCommandSignature, type StaticFeature } from 'vscode-languageclient/node';
+import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, type StaticFeature } from 'vscode-languageclient/node';
+import { run, type Screen } from './decisions';
 import { choose, machine, SETTING, type Candidate } from './python';
 
 /** The part of the Python extension that is used where it is installed; it is never required. */
@@ -35,8 +36,6 @@ const DOCUMENTS = [
 const ROOTS = '{**/memory/*/bundles/**,**/store.toml}';
 const IN_A_ROOT = /[\\/]memory[\\/][^\\/]+[\\/]bundles[\\/]|[\\/]store\.toml$/;
 const IN_A_STORE = /^(.*[\\/])records[\\/]/;
-const REVIEW = /^memidex\.review/;
-const OF_NO_RECORD = /^memidex\.(review|gc)/;
 const NEEDS_RESTART = ['interpreter', 'importStrategy', 'path', 'args'].map((name) => `memidex.${name}`);
 
 let log: vscode.LogOutputChannel;
@@ -127,7 +126,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
     initializationOptions: { trusted: vscode.workspace.isTrusted, memidex: { rules: setting('rules', {}) } },
     synchronize: { configurationSection: 'memidex' },
     middleware: {
-      executeCommand,
+      executeCommand: (name, args, next) => run(name, args, next, SCREEN),
       // A change that restarts the server is not told to the one that is about to go.
       workspace: { didChangeConfiguration: async (sections, next) => (await turn, server === mine ? next(sections) : undefined) },
     },
@@ -290,47 +289,20 @@ function say(words: string, severity: vscode.LanguageStatusSeverity, busy: boole
     : { title: 'Restart', command: 'memidex.restart' };
 }
 
-/** What of a decision is the client's: which record is meant, the words of a replacement, what came of it, and comparing. */
-async function executeCommand(name: string, args: unknown[], next: ExecuteCommandSignature): Promise<unknown> {
-  let [first = meant(name)] = args;
-  if (first === undefined) return void vscode.window.showWarningMessage('memidex: no record is open; open one, or a file of it, first.');
-  if (name === 'memidex.supersede' && isObject(first) && !first['summary'] && !first['by']) {
-    const summary = await vscode.window.showInputBox({ title: 'What is true now?', prompt: 'Summary of the record that replaces it', ignoreFocusOut: true });
-    if (!summary) return undefined;
-    const detail = await vscode.window.showInputBox({ title: 'Detail', prompt: 'How it is known, in a sentence', value: summary, ignoreFocusOut: true });
-    if (!detail) return undefined;
-    first = { ...first, summary, detail };
-  }
-  const answer: unknown = await next(name, [first, ...args.slice(1)]);
-  if (answer === null && REVIEW.test(name)) void vscode.window.showInformationMessage('memidex: nothing waits for review.');
-  if (!isObject(answer)) return answer;
-  if (typeof answer['refused'] === 'string') {
-    if (answer['refused'] === 'cancelled') return answer;
-    void vscode.window.showWarningMessage(`memidex: ${typeof answer['message'] === 'string' ? answer['message'] : answer['refused']}`);
-  } else if (name === 'memidex.compare') {
-    const [original, proposal] = [answer['original'], answer['proposal']].map((uri) => vscode.Uri.parse(String(uri)));
-    await vscode.commands.executeCommand('vscode.diff', original, proposal, 'What is there ↔ what is proposed');
-  } else if (typeof answer['status'] === 'string' && setting('notifyDecisions', true)) {
-    void told(name, answer, isObject(first) ? first['root'] : undefined, next);
-  }
-  return answer;
-}
-
-/** The argument of a command that is given none, as from the palette: the record of the active editor. */
-function meant(name: string): unknown {
-  const uri = vscode.window.activeTextEditor?.document.uri;
-  if (uri?.scheme === 'file') return { uri: uri.toString() };
-  return OF_NO_RECORD.test(name) ? {} : undefined;
-}
-
-/** What a decision came to, with the way back where there is one. */
-async function told(name: string, card: Record<string, unknown>, root: unknown, next: ExecuteCommandSignature): Promise<void> {
-  const label = String(card['shortId'] ?? card['id']);
-  const done = name === 'memidex.retract' ? 'taken back' : name.replace('memidex.', '');
-  const back = ['memidex.retract', 'memidex.seal'].includes(name) ? [] : ['Undo'];
-  const choice = await vscode.window.showInformationMessage(`memidex: ${label} · ${done} · now ${String(card['status'])}`, ...back);
-  if (choice) await executeCommand('memidex.retract', [{ id: card['id'], ...(root === undefined ? {} : { root }) }], next);
-}
+/** The editor, for what is the client's of a decision. */
+const SCREEN: Screen = {
+  here: () => {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    return uri?.scheme === 'file' ? uri.toString() : undefined;
+  },
+  ask: (title, prompt, value = '') => vscode.window.showInputBox({ title, prompt, value, ignoreFocusOut: true }),
+  warn: (message) => void vscode.window.showWarningMessage(message),
+  tell: async (message, button) => (await vscode.window.showInformationMessage(message, ...(button ? [button] : []))) !== undefined,
+  hint: (message) => void vscode.window.setStatusBarMessage(message, 10_000),
+  compare: (original, proposal) =>
+    vscode.commands.executeCommand('vscode.diff', vscode.Uri.parse(original), vscode.Uri.parse(proposal), 'What is there ↔ what is proposed'),
+  notifies: () => setting('notifyDecisions', true),
+};
 
 /** Tells the server that this client knows its own notifications and answers, so that nothing is said twice. */
 const FOLLOWS: StaticFeature = {
@@ -343,5 +315,4 @@ const FOLLOWS: StaticFeature = {
 };
 
 const setting = <T>(name: string, otherwise: T): T => vscode.workspace.getConfiguration('memidex').get<T>(name) ?? otherwise;
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
