@@ -170,30 +170,50 @@ step('a change from outside is noticed, though this client watches no files', fu
   say('           trust ' .. before .. ', then ' .. now)
 end)
 
-step('a candidate is accepted, in its log and in what is shown', function()
-  local candidate = open(given.candidate)
-  local row, column = find(candidate, 'id: "')
-  local before_it = table.concat(vim.fn.readfile(given.candidate_log), '\n')
-  local accept
-  local titles = {}
-  for _, action in ipairs(ask('textDocument/codeAction', candidate, {
-    textDocument = { uri = vim.uri_from_bufnr(candidate) },
-    range = { start = { line = row, character = column + 5 }, ['end'] = { line = row, character = column + 5 } },
+--- The code actions on the id line of a record, and the first whose title begins so.
+local function offered(buffer, words)
+  local row, column = find(buffer, 'id: "')
+  local here = { line = row, character = column + 5 }
+  local titles, found = {}, nil
+  for _, action in ipairs(ask('textDocument/codeAction', buffer, {
+    textDocument = { uri = vim.uri_from_bufnr(buffer) },
+    range = { start = here, ['end'] = here },
     context = { diagnostics = {} },
   }) or {}) do
     table.insert(titles, action.title)
-    if not accept and action.title:find('^Accept') then accept = action end
+    if not found and action.title:sub(1, #words) == words then found = action end
   end
-  assert(accept, 'no Accept among ' .. vim.inspect(titles))
+  assert(found, 'no ' .. words .. ' among ' .. vim.inspect(titles))
   say('           ' .. table.concat(titles, ' | '))
-  perform(candidate, accept)
+  return found
+end
+
+--- Chooses an action and gives what the log has more than before; what was there stays.
+local function decide(buffer, words)
+  local before_it = table.concat(vim.fn.readfile(given.candidate_log), '\n')
+  perform(buffer, offered(buffer, words))
   local log = until_('the log grows', function()
     local now = table.concat(vim.fn.readfile(given.candidate_log), '\n')
     return #now > #before_it and now
   end)
   assert(log:sub(1, #before_it) == before_it, 'what was there stays')
-  assert(log:sub(#before_it + 1):find('"promoted"', 1, true), 'it is promoted')
+  return log:sub(#before_it + 1)
+end
+
+step('a candidate is accepted, in its log and in what is shown', function()
+  local candidate = open(given.candidate)
+  local more = decide(candidate, 'Accept: ')
+  assert(more:find('"confirmed"', 1, true) and more:find('"promoted"', 1, true), 'it is promoted: ' .. more)
   until_('the hover says so', function() return hover(candidate):find('**active**', 1, true) end)
+  vim.cmd('silent checktime')
+  assert(not vim.bo[candidate].modified, 'the text of the record is as it was')
+end)
+
+step('and that is undone, by events that take events back', function()
+  local candidate = vim.api.nvim_get_current_buf()
+  local more = decide(candidate, 'Undo: accept')
+  assert(more:find('"retracted"', 1, true), 'it is taken back: ' .. more)
+  until_('the hover says so', function() return hover(candidate):find('**candidate**', 1, true) end)
 end)
 
 step('the server ends when the client says so, cleanly', function()
