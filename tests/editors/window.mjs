@@ -46,6 +46,10 @@ const related = fs.readdirSync(bundles).flatMap((id) => {
 })[0];
 assert.ok(related, 'the example has a relation between two records');
 
+const foundation = fs.readdirSync(bundles).map((id) => path.join(bundles, id, 'relations.json')).filter((file) => fs.existsSync(file))
+  .map((file) => /"derived-from",\s*"target": "([^"]+)"/.exec(fs.readFileSync(file, 'utf8'))?.[1]).find(Boolean);
+assert.ok(foundation, 'the example has a record that was derived from another');
+
 const candidate = fs.readdirSync(bundles).find((id) => {
   const log = path.join(bundles, id, 'evidence/outcomes.jsonl');
   return id.startsWith('fact-') && fs.existsSync(log) && !/"(promoted|superseded|deprecated|retracted|overturned)"/.test(fs.readFileSync(log, 'utf8'));
@@ -439,6 +443,24 @@ try {
       return !plain(id).includes(candidate);
     });
     await picture('review');
+  });
+
+  await step('before a record goes on which another rests it is asked, and Cancel writes nothing', async () => {
+    const log = path.join(bundles, foundation, 'evidence/outcomes.jsonl');
+    const before = fs.readFileSync(log, 'utf8');
+    await open(path.join(bundles, foundation, 'record.md'));
+    await goto(rowOf(path.join(bundles, foundation, 'record.md'), 'id: "'), 12);
+    await palette('Forget This Record');
+    await told('Forget ');
+    const question = toasts('Forget ');
+    console.log(`           ${plain(await question.locator('.notification-list-item-message').innerText())}`);
+    await question.getByRole('button', { name: 'Forget', exact: true }).waitFor();
+    await picture('forget-asks');
+    await question.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await question.waitFor({ state: 'hidden' });
+    await sleep(500);
+    assert.equal(await toasts(/./).count(), 0, 'who cancels is not told that it was cancelled');
+    assert.equal(fs.readFileSync(log, 'utf8'), before);
   });
 
   await step('a server that dies is started again', async () => {
