@@ -123,7 +123,7 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
     documentSelector: DOCUMENTS,
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never, // a request that failed is for the log; what stops the work is told
-    initializationOptions: { trusted: vscode.workspace.isTrusted, memidex: { rules: setting('rules', {}) } },
+    initializationOptions: { memidex: { trusted: vscode.workspace.isTrusted, rules: setting('rules', {}) } },
     synchronize: { configurationSection: 'memidex' },
     middleware: {
       executeCommand: (name, args, next) => run(name, args, next, SCREEN),
