@@ -162,14 +162,29 @@ def test_policy(tmp_path: Path) -> None:
         assert made.ids["a"] not in policies.read_text()
 
 
-@pytest.mark.parametrize("how", ["start", "settings"])
-def test_untrusted(tmp_path: Path, how: str) -> None:
-    more: dict[str, Any] = {"initializationOptions": {"trusted": False}, "settings": {"trusted": True}}
-    if how == "settings":
-        more = {"settings": {"trusted": False}}
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"initializationOptions": {"trusted": False}, "settings": {"trusted": True}},
+        {"initializationOptions": {"trusted": False, "memidex": {"rules": {}}}, "settings": {"trusted": True}},
+        {"initializationOptions": {"trusted": False, "memidex": {"trusted": True}}},
+        {"initializationOptions": {"memidex": {"trusted": False, "rules": {}}}, "settings": {"trusted": True}},
+        {"initializationOptions": {"memidex.trusted": False}},
+        {"settings": {"trusted": False}},
+    ],
+)
+def test_untrusted(tmp_path: Path, more: dict[str, Any]) -> None:
     editor, made = started(tmp_path, **more)
     with editor:
         data = made.path(LOG).read_bytes()
+        record = made.path("record.md")
+        editor.open(record)
+        lenses = editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
+        assert lenses
+        assert [lens["command"]["command"] for lens in lenses if lens["command"]["command"]] == []
+        assert [
+            one["title"] for one in offered(editor, record, {"line": 2, "character": 8}) if one.get("command")
+        ] == []
         assert run(editor, "accept", id=made.ids["a"])["refused"] == "untrusted"
         assert run(editor, "gc")["refused"] == "untrusted"
         assert made.path(LOG).read_bytes() == data

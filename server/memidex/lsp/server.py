@@ -313,10 +313,15 @@ class App:
 
     def take_settings(self, found: Any) -> None:
         if isinstance(found, dict):
-            # Nested, the section alone, or with the settings' full names as keys
+            # Nested, the section alone, or with the settings' full names as keys; and what stands beside a nested one,
+            # where clients say whether the workspace is trusted. No place can say more trust than another.
             values = cast(dict[str, Any], found)
-            inner = values.get("memidex", {name.removeprefix("memidex."): value for name, value in values.items()})
-            self.settings = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+            inner = values.get("memidex")
+            nested = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+            beside = {name.removeprefix("memidex."): value for name, value in values.items() if name != "memidex"}
+            self.settings = {**beside, **nested}
+            if beside.get("trusted") is False:
+                self.settings["trusted"] = False
 
     def saved(self, uri: str) -> None:
         """A document was saved: what the client does not watch may depend on it."""
