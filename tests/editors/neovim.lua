@@ -170,28 +170,31 @@ step('a change from outside is noticed, though this client watches no files', fu
   say('           trust ' .. before .. ', then ' .. now)
 end)
 
---- The code actions on the id line of a record, and the first whose title begins so.
-local function offered(buffer, words)
+--- Chooses the code action whose title begins so from Neovim's own menu, on the id line of a record.
+local function choose(buffer, words)
   local row, column = find(buffer, 'id: "')
-  local here = { line = row, character = column + 5 }
-  local titles, found = {}, nil
-  for _, action in ipairs(ask('textDocument/codeAction', buffer, {
-    textDocument = { uri = vim.uri_from_bufnr(buffer) },
-    range = { start = here, ['end'] = here },
-    context = { diagnostics = {} },
-  }) or {}) do
-    table.insert(titles, action.title)
-    if not found and action.title:sub(1, #words) == words then found = action end
+  vim.api.nvim_win_set_cursor(0, { row + 1, column + 5 })
+  until_('the server is initialized', function() return client.initialized end)
+  local titles
+  local before_it = vim.ui.select
+  vim.ui.select = function(items, options, chosen)
+    titles = vim.tbl_map(options.format_item, items)
+    for index, title in ipairs(titles) do
+      if title:sub(1, #words) == words then return chosen(items[index], index) end
+    end
+    chosen(nil)
   end
-  assert(found, 'no ' .. words .. ' among ' .. vim.inspect(titles))
+  vim.lsp.buf.code_action()
+  local asked = pcall(until_, 'the menu', function() return titles end)
+  vim.ui.select = before_it
+  assert(asked, 'no menu of code actions')
   say('           ' .. table.concat(titles, ' | '))
-  return found
 end
 
 --- Chooses an action and gives what the log has more than before; what was there stays.
 local function decide(buffer, words)
   local before_it = table.concat(vim.fn.readfile(given.candidate_log), '\n')
-  perform(buffer, offered(buffer, words))
+  choose(buffer, words)
   local log = until_('the log grows', function()
     local now = table.concat(vim.fn.readfile(given.candidate_log), '\n')
     return #now > #before_it and now
@@ -203,7 +206,11 @@ end
 step('a candidate is accepted, in its log and in what is shown', function()
   local candidate = open(given.candidate)
   local more = decide(candidate, 'Accept: ')
-  assert(more:find('"confirmed"', 1, true) and more:find('"promoted"', 1, true), 'it is promoted: ' .. more)
+  local told = vim.tbl_map(function(line)
+    local event = vim.json.decode(line)
+    return event.type .. ' by ' .. event.origin
+  end, vim.split(vim.trim(more), '\n'))
+  assert(vim.deep_equal(told, { 'confirmed by user', 'promoted by user' }), 'it is promoted: ' .. more)
   until_('the hover says so', function() return hover(candidate):find('**active**', 1, true) end)
   vim.cmd('silent checktime')
   assert(not vim.bo[candidate].modified, 'the text of the record is as it was')

@@ -528,6 +528,17 @@ try {
     await goto(rowOf(record, 'id: "'), 12);
     await press(['Control+K', 'Control+I'], card(), { wait: 2_000, tries: 10 });
     await picture('hover-dark');
+    await page.keyboard.press('Escape');
+    const lens = (text) => editor().locator('.codelens-decoration', { hasText: text });
+    await open(path.join(bundles, candidate, 'record.md'));
+    await lens('trust').first().waitFor();
+    assert.equal(await lens(/Accept|Reject|Forget|Supersede/).count(), 0, 'nothing is decided in a workspace that is not trusted');
+    await press(['F1'], input(), { focus: false });
+    await input().fill('>memidex: ');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'memidex: Show Logs' }).first().waitFor();
+    assert.equal(await page.locator('.quick-input-list .monaco-list-row', { hasText: /This Record/ }).count(), 0, 'nor from the palette');
+    await picture('not-trusted-undecided');
+    await page.keyboard.press('Escape');
   });
 } catch (error) {
   if (!(error instanceof Stop)) {
