@@ -69,6 +69,30 @@ def test_random_bytes_in_the_frontmatter_are_read(data: bytes) -> None:
     looked_at("record.md", b"---\n" + data + b"\n---\n\n## Summary\n\nx\n\n## Detail\n\ny\n")
 
 
+FRONT = {
+    "schemaVersion": b"2",
+    "id": b'"fact-a-0123456789abcdef"',
+    "kind": b'"fact"',
+    "subtype": b'"behavioral"',
+    "anchors": b'[{"raw":{"t":"flow","name":"n"},"normalized":{"t":"flow","name":"n"}}]',
+    "scope": b'{"tier":"global"}',
+    "createdAtOrdinal": b"0",
+    "originClass": b'"user"',
+    "evidenceIncomplete": b"false",
+    "another": b'"x"',
+}
+
+
+@pytest.mark.parametrize("name", FRONT)
+@pytest.mark.parametrize("wrong", [b"\x80", b"\xed\xa0\x80", b"\\ud800"])
+def test_what_is_no_text_is_read_wherever_it_stands_in_a_value(name: str, wrong: bytes) -> None:
+    value = FRONT[name]
+    for at in range(len(value) + 1):
+        front = {**FRONT, name: value[:at] + wrong + value[at:]}
+        lines = b"".join(key.encode() + b": " + text + b"\n" for key, text in front.items())
+        looked_at("record.md", b"---\n" + lines + b"---\n\n## Summary\n\nx\n\n## Detail\n\ny\n")
+
+
 @given(data=st.text("abc:-[]{}&*!|>'\"#%@`,? \n\t~<=0123456789.", max_size=80))
 @settings(max_examples=300)
 def test_random_yaml_in_the_frontmatter_is_read(data: str) -> None:

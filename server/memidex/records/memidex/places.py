@@ -166,8 +166,9 @@ def json_tree(string: str, start: int = 0, end: int | None = None) -> Node:
 def json_line(string: str, start: int, end: int) -> Node:
     """As `json_tree`, for a value of which mostly the whole is wanted: read in C where it is of the plain kind."""
     at = skip(string, start)
-    # What C reads otherwise than we do (escaped surrogates, deep nesting, NaN), or takes long over, is left to us.
-    if string.find("\\u", at, end) < 0 and string.count("[", at, end) + string.count("{", at, end) <= MAX_DEPTH:
+    # What C reads otherwise than we do (surrogates, deep nesting, NaN), or takes long over, is left to us.
+    plain = string.find("\\u", at, end) < 0 and not SURROGATE.search(string, at, end)
+    if plain and string.count("[", at, end) + string.count("{", at, end) <= MAX_DEPTH:
         try:
             value, after = PLAIN.raw_decode(string, at)
         except (ValueError, RecursionError):
