@@ -295,6 +295,22 @@ def test_when_it_is_asked(tmp_path: Path, setting: str, count: int) -> None:
         assert sum(one["method"] == "window/showMessageRequest" for one in editor.asked) == count
 
 
+def test_the_record_that_is_kept_is_not_asked_about(tmp_path: Path) -> None:
+    text = """-- record.md --
+-- relations.json --
+{"relations":[{"type":"conflicts-with","target":"@b"}]}
+-- b/record.md --
+-- b/relations.json --
+{"relations":[{"type":"conflicts-with","target":"@a"}]}
+"""
+    editor, made = started(tmp_path, text, merged(KNOWS, ABLE), answers={"window/showMessageRequest": lambda _: None})
+    with editor:
+        for by in (made.ids["a"], uri(made.path("record.md"))):
+            assert run(editor, "supersede", id=made.ids["b"], by=by)["id"] == made.ids["a"]
+            assert "refused" not in run(editor, "retract", id=made.ids["b"])
+        assert [one for one in editor.asked if one["method"] == "window/showMessageRequest"] == []
+
+
 def test_others_are_served_while_a_person_thinks(tmp_path: Path) -> None:
     answers = {"window/showMessageRequest": lambda _: NotImplemented}
     editor, made = started(tmp_path, PROPOSAL, merged(KNOWS, ABLE), answers=answers)

@@ -23,7 +23,7 @@ from memidex.learning.decide import undo
 from memidex.learning.retention import collection
 from memidex.lsp.checking import Buffers
 from memidex.lsp.reading import overlaid, product_of_ledger
-from memidex.lsp.requests import addressed, text
+from memidex.lsp.requests import addressed, roots_named, text
 from memidex.lsp.wire import InvalidParams, RequestFailed
 from memidex.records.memidex.read import File
 from memidex.records.memidex.vocabulary import FILES
@@ -68,14 +68,8 @@ class Front:
 
     async def roots(self) -> list[Root]:
         """The open roots, or the one that is named."""
-        session = self.app.session
-        await session.discovered.wait()
-        roots = list(self.app.scene().snapshot.roots)
-        where = text(self.wanted, "root")
-        if where is None:
-            return roots
-        path = session.path(where) if where.startswith("file:") else where
-        return [root for root in roots if root.path == path]
+        await self.app.session.discovered.wait()
+        return roots_named(self.app, self.app.scene(), self.wanted)
 
     def open_texts(self, path: str) -> dict[str, Source]:
         """What the client has open in a root, but for texts that a decision overtook."""
@@ -216,7 +210,10 @@ class Deciding(Front):
         if isinstance(outcome.answer, Refused):
             return None
         entry = outcome.root.entries.get(directory, entry)
-        found = impacts.impact(outcome.root, entry, self.operation)
+        # By the address that the change was decided by, whatever form the command gave it in.
+        change = self.change(outcome.root, directory)
+        by = change.by if isinstance(change, Change) else None
+        found = impacts.impact(outcome.root, entry, self.operation, outcome.root.find(by) if by else None)
         if found.is_alone and not always:
             return None
         lines = impacts.sentences(outcome.root, found, plain)

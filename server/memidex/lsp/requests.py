@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -56,10 +56,10 @@ def register(app: App) -> None:
         app.follows = True
         await app.session.discovered.wait()
         scene = app.scene()
-        offset = number(wanted, "offset", 0) or 0
-        limit = min(number(wanted, "limit", PAGE) or PAGE, LARGEST_PAGE)
+        offset, limit = page(wanted)
         build = number(wanted, "asOfBuild", None)
-        fields = {name: text(wanted, name) for name in ("root", "status", "kind", "product")}
+        roots = roots_named(app, scene, wanted)
+        fields = {name: text(wanted, name) for name in ("status", "kind", "product")}
 
         def answer(cancelled: Cancelled) -> Any:
             # As of a build, the status is only known once a record's log was read.
@@ -67,7 +67,7 @@ def register(app: App) -> None:
             early = {**fields, "status": None if build is not None else fields["status"]}
             found: list[Any] = []
             total = 0
-            for root, entry in chosen(scene, early):
+            for root, entry in chosen(roots, early):
                 cancelled.check()
                 if build is not None and entry.created > build:
                     continue
@@ -95,12 +95,10 @@ def register(app: App) -> None:
         app.follows = True
         await app.session.discovered.wait()
         scene = app.scene()
-        offset = number(wanted, "offset", 0) or 0
-        limit = min(number(wanted, "limit", PAGE) or PAGE, LARGEST_PAGE)
-        path, product = text(wanted, "root"), text(wanted, "product")
+        offset, limit = page(wanted)
+        roots, product = roots_named(app, scene, wanted), text(wanted, "product")
 
         def answer(cancelled: Cancelled) -> Any:
-            roots = [root for root in scene.snapshot.roots if path in (None, root.path, scene.uri(root.path))]
             items = review.queue(roots, product)
             cancelled.check()
             counts = dict.fromkeys(review.REASONS, 0)
@@ -124,12 +122,22 @@ def register(app: App) -> None:
         return await server.run_cancellable(answer)
 
 
-def chosen(scene: Scene, fields: dict[str, str | None]) -> Iterator[tuple[Root, Entry]]:
-    for root in scene.snapshot.roots:
-        if fields["root"] not in (None, root.path, scene.uri(root.path)):
-            continue
+def page(wanted: dict[str, Any]) -> tuple[int, int]:
+    """Where the page that a request asks for begins, and how long it is at most."""
+    return number(wanted, "offset", 0) or 0, min(number(wanted, "limit", PAGE) or PAGE, LARGEST_PAGE)
+
+
+def roots_named(app: App, scene: Scene, wanted: dict[str, Any]) -> list[Root]:
+    """The open roots, or the one that a request names by its path or URI; none where that is not open."""
+    where = text(wanted, "root")
+    path = app.session.path(where) if where is not None and where.startswith("file:") else where
+    return [root for root in scene.snapshot.roots if where is None or root.path == path]
+
+
+def chosen(roots: Iterable[Root], fields: dict[str, str | None]) -> Iterator[tuple[Root, Entry]]:
+    for root in roots:
         for entry in sorted(root.entries.values(), key=lambda item: (item.id, item.directory)):
-            if all(fields[name] in (None, getattr(entry, name)) for name in ("status", "kind", "product")):
+            if all(wanted in (None, getattr(entry, name)) for name, wanted in fields.items()):
                 yield root, entry
 
 
