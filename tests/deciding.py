@@ -28,6 +28,18 @@ STATES: dict[str, tuple[str, ...]] = {
     "superseded": (CONFIRMED, PROMOTED, '{"buildOrdinal":2,"origin":"agent-verified","type":"superseded","by":"@b","id":"%s-3","at":"2026-02-01T00:00:00Z"}'),
     "deprecated": (CONFIRMED, PROMOTED, '{"buildOrdinal":2,"origin":"user","type":"deprecated","reason":"retired","id":"%s-3","at":"2026-02-01T00:00:00Z"}'),
 }  # fmt: skip
+THREE = f"""\
+-- record.md --
+-- {LOG} --
+{CONFIRMED % "a"}
+-- b/record.md --
+-- c/record.md --
+-- c/{LOG} --
+{CONFIRMED % "c"}
+-- c/relations.json --
+{{"relations":[{{"type":"proposed-supersession-of","target":"@b"}}]}}
+"""
+"""A candidate, an active record, and a proposal to replace that."""
 TEXT = {"summary": "the button is now called Buy", "detail": "Seen in the shop."}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -68,15 +68,9 @@ def ask(
     return Outcome(Refused("stale", f"{change.record} keeps changing while it is decided upon"), root)
 
 
-def places(commit: Commit) -> Iterator[str]:
-    """The place of each bundle that a commit is about."""
-    for item in (*commit.parts, *commit.births, *commit.removals):
-        yield item.place
-
-
 def folders(root: str, commit: Commit) -> list[str]:
     """The folders of the bundles that a commit is about."""
-    return [f"{root}/{place}" for place in places(commit)]
+    return [f"{root}/{item.place}" for item in (*commit.parts, *commit.births, *commit.removals)]
 
 
 def who(environment: Mapping[str, str]) -> str | None:

@@ -11,23 +11,12 @@ from typing import Any
 import pytest
 from command import inside, process
 
+from deciding import LOG, THREE
 from memidex import example
 from memidex.learning.reasons import BY_NAME
 from memidex.rules import engine
 from memidex.store import opening
 from sketch import Sketch, sketch
-
-LOG = "evidence/outcomes.jsonl"
-CANDIDATE = '{"buildOrdinal":1,"origin":"agent-verified","type":"confirmed","id":"%s-1","at":"2026-01-01T00:00:00Z"}\n'
-THREE = f"""\
--- record.md --
--- {LOG} --
-{CANDIDATE % "a"}-- b/record.md --
--- c/record.md --
--- c/{LOG} --
-{CANDIDATE % "c"}-- c/relations.json --
-{{"relations":[{{"type":"proposed-supersession-of","target":"@b"}}]}}
-"""
 
 
 @pytest.fixture

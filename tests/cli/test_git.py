@@ -12,23 +12,13 @@ from pathlib import Path
 import pytest
 from command import inside
 
+from deciding import LOG, THREE
 from memidex.rules import engine
 from memidex.store import opening
 from memidex.text import Edit, apply, decode
 from sketch import Sketch, sketch
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-LOG = "evidence/outcomes.jsonl"
-CANDIDATE = '{"buildOrdinal":1,"origin":"agent-verified","type":"confirmed","id":"%s-1","at":"2026-01-01T00:00:00Z"}\n'
-DRAWN = f"""\
--- record.md --
--- {LOG} --
-{CANDIDATE % "a"}-- b/record.md --
--- c/record.md --
--- c/{LOG} --
-{CANDIDATE % "c"}-- c/relations.json --
-{{"relations":[{{"type":"proposed-supersession-of","target":"@b"}}]}}
-"""
 
 
 def git(folder: Path, *arguments: str, code: int | None = 0) -> str:
@@ -42,7 +32,7 @@ def git(folder: Path, *arguments: str, code: int | None = 0) -> str:
 @pytest.fixture
 def plain(tmp_path: Path) -> Sketch:
     """A repository with three records and no driver."""
-    drawn = sketch(DRAWN, tmp_path)
+    drawn = sketch(THREE, tmp_path)
     (drawn.root / ".memidex").mkdir(exist_ok=True)
     (drawn.root / ".memidex" / ".gitignore").write_text("*\n")
     git(tmp_path, "init", "-q", "-b", "main")
@@ -197,7 +187,7 @@ def test_the_ledgers_of_two_branches_are_put_together(drawn: Sketch, tmp_path: P
 def test_a_root_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
     folder = tmp_path / "ä 'b' $c"
     folder.mkdir()
-    drawn = sketch(DRAWN, folder)
+    drawn = sketch(THREE, folder)
     git(tmp_path, "init", "-q", "-b", "main")
     (drawn.root / ".memidex").mkdir(exist_ok=True)
     (drawn.root / ".memidex" / ".gitignore").write_text("*\n")

@@ -113,15 +113,12 @@ async def decisions(
                 kind,
                 diagnostics=shown or None,
                 is_preferred=(offer.preferred and kind != DECISION) or None,
-                command=types.Command(offer.title, offer.command, tooltip=tooltip(offer), arguments=[offer.argument]),
+                command=types.Command(
+                    offer.title, offer.command, tooltip=offer.impact or None, arguments=[offer.argument]
+                ),
             )
         )
     return actions
-
-
-def tooltip(offer: Offer) -> str | None:
-    """What a decision touches besides, for clients that show it beside its title."""
-    return offer.impact or None
 
 
 def wants(only: Iterable[object] | None, kind: str) -> bool:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from memidex.history.change import Refused, tail
 from memidex.records.memidex import bundle as bundles
 from memidex.records.memidex import render
-from memidex.records.memidex.bundle import Bundle, algorithm_of, plain, seal
+from memidex.records.memidex.bundle import Bundle, hash_like, plain, seal
 from memidex.records.memidex.places import Node
 from memidex.records.memidex.read import File, parse
 from memidex.records.memidex.values import Sealed
@@ -475,14 +475,6 @@ def entry_edits(entry: Node, content: bytes, algorithm: str | None) -> list[Edit
         elif key == "size":
             edits.append(Edit(node.span, str(len(content))))
     return edits
-
-
-def hash_like(before: str, content: bytes, algorithm: str | None) -> str:
-    """The hash of a file, written as the one before: by the same algorithm, with or without its name."""
-    prefix, colon, _ = before.rpartition(":")
-    known = algorithm_of(before, algorithm)
-    name = known[0] if known else "sha256"
-    return f"{prefix}{colon}{hashlib.new(name, content, usedforsecurity=False).hexdigest()}"
 
 
 def resealed(data: bytes | None, files: Mapping[str, bytes], *, only: bool = False) -> bytes:

@@ -203,6 +203,14 @@ def algorithm_of(sealed: str, algorithm: str | None) -> tuple[str, str] | None:
     return (name, wanted.lower()) if name else None
 
 
+def hash_like(before: str, content: bytes, algorithm: str | None) -> str:
+    """The hash of a file, written as the one before: by the same algorithm, with or without its name."""
+    prefix, colon, _ = before.rpartition(":")
+    known = algorithm_of(before, algorithm)
+    name = known[0] if known else "sha256"
+    return f"{prefix}{colon}{hashlib.new(name, content, usedforsecurity=False).hexdigest()}"
+
+
 def seal(name: str, data: bytes, sealed: values.Sealed, algorithm: str | None) -> Integrity:
     """The state of one file that the manifest lists."""
     if algorithm == "sha256" and hashlib.sha256(data).hexdigest() == sealed.hash:

@@ -8,13 +8,12 @@ has no say. What ours says stays to the byte; what theirs adds comes behind it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 from memidex.records.memidex import relation_edits, render, values
-from memidex.records.memidex.bundle import algorithm_of, leaves, plain, seal
+from memidex.records.memidex.bundle import hash_like, leaves, plain, seal
 from memidex.records.memidex.places import Node, Path
 from memidex.records.memidex.read import File, parse
 from memidex.text import Edit, Source, apply, decode
@@ -207,6 +206,17 @@ def read(name: str, data: bytes | None) -> File | None:
     return file if file.value is not None and file.tree is not None else None
 
 
+def layout(base: str | None, ours: str, theirs: str) -> Side:
+    """The side whose file is written into: that which alone changed its shape, or what it says besides its items.
+
+    Without a base theirs is what it was before. Raises `Clash` where both changed that, and differently.
+    """
+    before = theirs if base is None else base
+    if ours not in (theirs, before) and theirs != before:
+        raise Clash
+    return "theirs" if ours == before != theirs else "ours"
+
+
 # Relations ------------------------------------------------------------------------------------------------------------
 
 Key = tuple[str, str, int]
@@ -228,11 +238,8 @@ def relations(base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
     if mine is None or other is None:
         return None
     before = stated(base)
-    rest = before.rest if before else other.rest
-    if mine.rest not in (other.rest, rest) and other.rest != rest:
-        return None
-    if mine.rest == rest != other.rest:
-        mine, other = other, mine  # only theirs changed how the file is laid out
+    if layout(before and before.rest, mine.rest, other.rest) == "theirs":
+        mine, other = other, mine
     old: dict[Key, tuple[Path, Any]] = before.items if before else {}
 
     def value(items: Mapping[Key, tuple[Path, Any]], key: Key) -> Any:
@@ -337,10 +344,7 @@ def manifest(base: bytes | None, ours: bytes, theirs: bytes, others: Mapping[str
     if mine is None or other is None:
         return None
     before = listed(base)
-    rest = before.rest if before else other.rest
-    if mine.rest not in (other.rest, rest) and other.rest != rest:
-        return None
-    by_theirs = mine.rest == rest != other.rest
+    by_theirs = layout(before and before.rest, mine.rest, other.rest) == "theirs"
     algorithm = cast(values.Manifest, mine.file.value).algorithm
     old: dict[str, Any] = before.entries if before else {}
     wanted: dict[str, Any] = {}
@@ -434,20 +438,12 @@ def state_of(name: str, content: bytes, item: Any, algorithm: str | None) -> str
 
 def sealed_like(model: Any, content: bytes, algorithm: str | None) -> Any:
     """An entry for other bytes, written as one is."""
-
-    def hashed(before: str) -> str:
-        prefix, colon, _ = before.rpartition(":")
-        known = algorithm_of(before, algorithm)
-        return (
-            f"{prefix}{colon}{hashlib.new(known[0] if known else 'sha256', content, usedforsecurity=False).hexdigest()}"
-        )
-
     if isinstance(model, str):
-        return hashed(model)
+        return hash_like(model, content, algorithm)
     members = dict(cast(dict[str, Any], model))
     for key in ("hash", "sha256"):
         if isinstance(members.get(key), str):
-            members[key] = hashed(members[key])
+            members[key] = hash_like(members[key], content, algorithm)
     if "size" in members:
         members["size"] = len(content)
     return members
