@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -220,6 +222,138 @@ def test_what_cannot_be_told_is_left_with_the_markers_of_git(drawn: Sketch, tmp_
     assert path.read_text().startswith("<<<<<<< ours\n")
 
 
+def append(drawn: Sketch, name: str, nick: str = "a") -> None:
+    """Another tool adds an event, and seals nothing."""
+    with drawn.path(LOG, nick).open("a") as file:
+        file.write(f'{{"buildOrdinal":3,"origin":"agent-verified","type":"helpful","id":"{name}"}}\n')
+
+
+def integrities(drawn: Sketch) -> set[str]:
+    done = inside(drawn.root.parent, "verify", "--format", "json")
+    return {row["integrity"] for row in done.json["bundles"]}
+
+
+def loud_or_sound(drawn: Sketch, top: Path) -> None:
+    """Either git says that it could not merge, or nothing looks as if history had been changed, and no event is lost."""
+    if git(top, "status", "--porcelain") == "":
+        assert "rewritten" not in integrities(drawn)
+        held = drawn.path(LOG).read_text()
+        assert all(word in held for word in ("agent", "promoted"))
+    else:
+        assert "<<<<<<<" in drawn.path(LOG).read_text()
+
+
+@pytest.mark.parametrize("how", ["merge", "rebase", "cherry-pick"])
+def test_a_log_whose_manifest_was_sealed_later_than_it_was_written_is_not_taken_for_rewritten(
+    how: str, drawn: Sketch, tmp_path: Path
+) -> None:
+    append(drawn, "before")
+    commit(tmp_path, "written")
+    data, manifest = drawn.path(LOG).read_bytes(), drawn.path("manifest.json")
+    whole = json.loads(manifest.read_text())
+    whole["files"][LOG] = {"hash": hashlib.sha256(data).hexdigest(), "size": len(data)}
+    manifest.write_text(json.dumps(whole, indent=2) + "\n")
+    commit(tmp_path, "sealed")
+    assert states(drawn) == {"sealed"}
+    branches(drawn, lambda: append(drawn, "agent"), lambda: decide(drawn, "accept", "@a"))
+    git(tmp_path, how, *(["--no-edit"] if how == "merge" else []), "other", code=None)
+    loud_or_sound(drawn, tmp_path)
+
+
+def test_a_pick_of_a_commit_that_no_branch_has_is_sound(drawn: Sketch, tmp_path: Path) -> None:
+    clone = tmp_path.parent / f"{tmp_path.name}-clone"
+    git(tmp_path, "clone", "-q", ".", str(clone))
+    there = replace(drawn, root=clone / drawn.root.name)
+    decide(there, "accept", "@a")
+    commit(clone, "accepted")
+    append(drawn, "agent")
+    commit(tmp_path, "appended")
+    git(tmp_path, "fetch", "-q", str(clone), "main")
+    git(tmp_path, "cherry-pick", "FETCH_HEAD", code=None)
+    loud_or_sound(drawn, tmp_path)
+
+
+def test_a_patch_of_which_git_knows_no_commit_is_loud_or_sound(drawn: Sketch, tmp_path: Path) -> None:
+    branches(drawn, lambda: append(drawn, "agent"), lambda: decide(drawn, "accept", "@a"))
+    patch = tmp_path.parent / f"{tmp_path.name}.patch"
+    patch.write_text(git(tmp_path, "format-patch", "-q", "-1", "--stdout", "other"))
+    git(tmp_path, "branch", "-q", "-D", "other")
+    git(tmp_path, "reflog", "expire", "--expire=now", "--all")
+    git(tmp_path, "am", "-3", str(patch), code=None)
+    loud_or_sound(drawn, tmp_path)
+
+
+@pytest.mark.parametrize("how", ["merge", "rebase"])
+def test_a_root_that_one_side_moved_is_loud_or_sound(how: str, drawn: Sketch, tmp_path: Path) -> None:
+    moved = replace(drawn, root=tmp_path / "knowledge")
+
+    def move() -> None:
+        git(tmp_path, "mv", drawn.root.name, "knowledge")
+        shutil.rmtree(drawn.root, ignore_errors=True)
+        append(moved, "agent")
+
+    branches(drawn, move, lambda: decide(drawn, "accept", "@a"))
+    git(tmp_path, how, *(["--no-edit"] if how == "merge" else []), "other", code=None)
+    loud_or_sound(moved, tmp_path)
+
+
+def test_a_driver_that_cannot_write_leaves_a_conflict_and_no_torn_file(drawn: Sketch, tmp_path: Path) -> None:
+    path = drawn.path("relations.json", "b")
+    rows = [{"type": "relates-to", "target": f"t{number}"} for number in range(40)]
+    path.write_text(json.dumps({"relations": rows}, indent=2) + "\n")
+    commit(tmp_path)
+    own = git(tmp_path, "config", "merge.memidex.driver").strip()
+    # A file of at most one block may be written: as on a full disk, in the midst of it.
+    git(tmp_path, "config", "merge.memidex.driver", own.replace(" merge-driver", ' "$@" merge-driver').replace(own.split()[0], f"(ulimit -f 1; {own.split()[0]}", 1).replace(" && exit 0", ") 2>/dev/null && exit 0", 1).replace(' "$@"', ""))  # fmt: skip
+    before = path.read_text()
+
+    def change(number: int) -> Callable[[], None]:
+        return lambda: [None, path.write_text(before.replace(f'"t{number}"', f'"t{number}", "x": 1'))][0]
+
+    branches(drawn, change(20), change(2))
+    git(tmp_path, "merge", "-q", "--no-edit", "other", code=None)
+    after = path.read_text()
+    assert all(f'"t{number}"' in after for number in range(40))
+    assert "<<<<<<<" in after or json.loads(after)
+
+
+def test_what_takes_lines_of_a_log_away_is_not_merged_by_itself(drawn: Sketch, tmp_path: Path) -> None:
+    decide(drawn, "supersede", "@b", "--by", "@a")
+    commit(tmp_path, "superseded")
+    name = git(tmp_path, "rev-parse", "HEAD").strip()
+    append(drawn, "agent", "b")
+    commit(tmp_path, "appended")
+    git(tmp_path, "revert", "--no-edit", name, code=1)
+    assert "<<<<<<<" in drawn.path(LOG, "b").read_text()
+
+
+def test_a_secret_that_one_side_took_out_of_a_log_does_not_come_back_silently(drawn: Sketch, tmp_path: Path) -> None:
+    path = drawn.path(LOG)
+    path.write_text(path.read_text().replace('"id":"a-1"', '"id":"a-1","note":"hunter2"'))
+    commit(tmp_path, "a secret")
+    told = path.read_text()
+    branches(drawn, lambda: [None, path.write_text(told.replace("hunter2", "***"))][0], lambda: decide(drawn, "contradict", "@a"))  # fmt: skip
+    git(tmp_path, "merge", "-q", "--no-edit", "other", code=None)
+    if git(tmp_path, "status", "--porcelain") == "":
+        assert "hunter2" not in path.read_text()
+    else:
+        assert "<<<<<<<" in path.read_text()
+
+
+def test_a_folder_may_begin_with_a_hyphen(tmp_path: Path) -> None:
+    folder = tmp_path / "-x"
+    folder.mkdir()
+    drawn = sketch(THREE, folder)
+    (drawn.root / ".memidex").mkdir(exist_ok=True)
+    (drawn.root / ".memidex" / ".gitignore").write_text("*\n")
+    git(tmp_path, "init", "-q", "-b", "main")
+    assert inside(tmp_path, "git-setup").code == 0
+    commit(tmp_path)
+    branches(drawn, lambda: decide(drawn, "supersede", "@b", "--by", "@a"), lambda: decide(drawn, "accept", "@c"))
+    git(tmp_path, "merge", "-q", "--no-edit", "other")
+    assert states(drawn) == {"sealed"}
+
+
 # Without the driver ---------------------------------------------------------------------------------------------------
 
 
@@ -241,6 +375,46 @@ def test_the_fixes_of_the_markers_give_what_the_driver_gives(
     inside(tmp_path, "git-setup")
     git(tmp_path, "merge", "-q", "--no-edit", "other")
     assert contents(plain) == fixed
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
+def test_the_fixes_seal_no_edit_by_hand(style: str, plain: Sketch, tmp_path: Path) -> None:
+    def both() -> None:
+        decide(plain, "supersede", "@b", "--by", "@a")
+        path = plain.path("relations.json", "b")
+        path.write_text(path.read_text().replace("atOrdinal", "ordinalAt"))
+
+    branches(plain, both, lambda: decide(plain, "accept", "@c"))
+    git(tmp_path, "-c", f"merge.conflictStyle={style}", "merge", "-q", "--no-edit", "other", code=1)
+    mend(plain)
+    assert "edited" in states(plain, 1)
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3"])
+def test_a_relation_that_one_side_took_away_is_not_brought_back_by_the_preferred_fix(
+    style: str, plain: Sketch, tmp_path: Path
+) -> None:
+    path = plain.path("relations.json", "b")
+
+    def say(*nicks: str) -> Callable[[], None]:
+        rows = [{"type": "relates-to", "target": plain.ids[nick]} for nick in nicks]
+        return lambda: [None, path.write_text(json.dumps({"relations": rows}, indent=2) + "\n")][0]
+
+    say("a")()
+    commit(tmp_path)
+    branches(plain, say(), say("a", "c"))
+    git(tmp_path, "-c", f"merge.conflictStyle={style}", "merge", "-q", "--no-edit", "other", code=1)
+    root = opening.cold(plain.root.as_posix())
+    entry = root.find(plain.ids["b"])
+    assert entry
+    found = [finding for finding in engine.check_entry(entry, root) if finding.rule.name == "conflict-markers"]
+    assert found
+    assert [fix.preferred for finding in found for fix in finding.fixes[:1]] == [style == "diff3"]
+    if style == "diff3":
+        mend(plain)
+        after = opening.cold(plain.root.as_posix()).find(plain.ids["b"])
+        assert after
+        assert {item.target for item in after.relations} == {plain.ids["c"]}
 
 
 def mend(drawn: Sketch) -> None:
@@ -290,6 +464,33 @@ def test_setting_up_is_done_once_and_taken_back_to_the_byte(before: bytes | None
     assert (path.read_bytes() if path.exists() else None) == (before or None)
     assert (tmp_path / ".git/config").read_bytes() == config
     assert "no merge driver" in inside(tmp_path, "git-setup", "--remove").out
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_lines_of_others_among_ours_stay(ends: bool, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    path = tmp_path / ".gitattributes"
+    assert inside(tmp_path, "git-setup").code == 0
+    ours = path.read_text()
+    rows = ours.splitlines(keepends=True)
+    path.write_text("".join(rows[:3]) + "*.png binary\n" + "".join(rows[3:] if ends else rows[3:-1]) + "*.gif binary\n")
+    for _ in range(2):
+        assert inside(tmp_path, "git-setup").code == 0
+        text = path.read_text()
+        assert text.count("*.png binary\n") == text.count("*.gif binary\n") == 1
+        assert all(row in text for row in rows)
+    inside(tmp_path, "git-setup", "--remove")
+    assert "*.png binary\n" in path.read_text()
+    assert "*.gif binary\n" in path.read_text()
+
+
+def test_what_another_put_beside_the_driver_stays(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    inside(tmp_path, "git-setup")
+    git(tmp_path, "config", "merge.memidex.recursive", "binary")
+    inside(tmp_path, "git-setup", "--remove")
+    assert git(tmp_path, "config", "--get", "merge.memidex.recursive").strip() == "binary"
+    assert git(tmp_path, "config", "--get", "merge.memidex.driver", code=1) == ""
 
 
 def test_setting_up_from_a_work_tree_of_its_own(drawn: Sketch, tmp_path: Path) -> None:

@@ -12,13 +12,15 @@ import shlex
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 from memidex.cli import roots
 from memidex.cli.console import DONE, REFUSED, Console, Failed, Parser
 from memidex.records.memidex import merge as merges
 from memidex.records.memidex.merge import LOG, MANIFEST, Side, Sides
+from memidex.store import disk
 
 BEGIN, END = "# memidex: begin (`memidex git-setup`)", "# memidex: end"
 TORN = f"{BEGIN} the line above had no end"
@@ -30,10 +32,12 @@ PATTERNS = (
     "**/memory/*/runs.jsonl",
 )
 NAME = "what a testing agent learned (memidex)"
-HEADS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD", "REVERT_HEAD", "refs/stash")
+MERGED, PICKED = ("MERGE_HEAD",), ("CHERRY_PICK_HEAD", "REBASE_HEAD", "REVERT_HEAD", "refs/stash", "FETCH_HEAD")
 MOST_COMMITS = 400
 """How far back a side is looked for that no head of git's names."""
-# Which files a side has is asked of its commit. git tells a driver none, so it is known by the blob that it has here.
+OURS = " merge=memidex"
+# Which files a side has is asked of its commit. git tells a driver none, so it is known by the blob that it has here; where
+# several have it and differ in the files beside it, none is believed, and git leaves its markers.
 
 
 def git_setup_arguments(parser: Parser) -> None:
@@ -75,7 +79,7 @@ def driver() -> str:
     own = [script] if os.path.isfile(script) else [sys.executable, "-P", "-m", "memidex"]
     command = " ".join(shlex.quote(word).replace("%", "%%") for word in own)
     return (
-        f"{command} merge-driver %O %A %B %P && exit 0; grep -q '^<<<<<<< ' %A && exit 1; "
+        f"{command} merge-driver -- %O %A %B %P && exit 0; grep -q '^<<<<<<< ' %A && exit 1; "
         "exec git merge-file -q -L ours -L base -L theirs %A %O %B"
     )
 
@@ -87,7 +91,9 @@ def configure(top: str, *, remove: bool) -> bool:
     if before == wanted:
         return False
     if remove:
-        asked(top, "config", "--local", "--remove-section", "merge.memidex")
+        for name, text in zip(("name", "driver"), before, strict=True):
+            if text is not None:
+                asked(top, "config", "--local", "--unset-all", f"merge.memidex.{name}")
     else:
         for name, text in zip(("name", "driver"), wanted, strict=True):
             asked(top, "config", "--local", "--replace-all", f"merge.memidex.{name}", text or "")
@@ -114,37 +120,41 @@ def write_attributes(path: str, *, remove: bool) -> bool:
     if not after:
         os.unlink(path)
         return True
-    fresh = f"{path}.memidex-{os.getpid()}.tmp"
-    with open(fresh, "xb") as file:
-        file.write(after)
-    if before is not None:
-        os.chmod(fresh, os.stat(path).st_mode & 0o7777)
-    os.replace(fresh, path)
+    disk.put(path, after)
     return True
 
 
 def attributes_after(before: bytes, *, remove: bool) -> bytes:
-    rows = before.splitlines(keepends=True)
-    plain = [row.rstrip(b"\r\n").decode("utf-8", "replace") for row in rows]
-    start = next((index for index, row in enumerate(plain) if row in (BEGIN, TORN)), None)
-    end = plain.index(END, start) + 1 if start is not None and END in plain[start:] else None
+    """The attributes with our lines once, where they stood first or at the end; or without them.
+
+    Ours are a line that begins, those for the driver behind it, and the one that ends, as far as they are there: whatever
+    somebody wrote among them or took away stays theirs.
+    """
+    kept: list[bytes] = []
+    place: int | None = None
+    begin, ours = BEGIN, False
+    for row in before.splitlines(keepends=True):
+        text = row.rstrip(b"\r\n").decode("utf-8", "replace")
+        if text in (BEGIN, TORN):
+            if place is None:
+                place, begin = len(kept), text
+            ours = True
+        elif not ours or not (text == END or text.endswith(OURS)):
+            kept.append(row)
+            ours = False
+        elif text == END:
+            ours = False
     newline = b"\r\n" if b"\r\n" in before else b"\n"
-
-    def block(begin: str) -> bytes:
-        lines = (begin, *(f"{pattern} merge=memidex" for pattern in PATTERNS), END)
-        return b"".join(line.encode() + newline for line in lines)
-
-    if start is None or end is None:
-        if remove:
-            return before
-        torn = bool(before) and not before.endswith(b"\n")
-        return before + newline + block(TORN) if torn else before + block(BEGIN)
-    above, below = b"".join(rows[:start]), b"".join(rows[end:])
-    if not remove:
-        return above + block(plain[start]) + below
-    if plain[start] == TORN and not below:
-        above = above.removesuffix(b"\n").removesuffix(b"\r")
-    return above + below
+    if remove:
+        after = b"".join(kept)
+        torn = begin == TORN and place == len(kept)
+        return after.removesuffix(b"\n").removesuffix(b"\r") if torn else after
+    if place is None:
+        place = len(kept)
+        if kept and not kept[-1].endswith(b"\n"):
+            kept[-1], begin = kept[-1] + newline, TORN
+    block = b"".join(line.encode() + newline for line in (begin, *(f"{pattern}{OURS}" for pattern in PATTERNS), END))
+    return b"".join((*kept[:place], block, *kept[place:]))
 
 
 # Merging --------------------------------------------------------------------------------------------------------------
@@ -169,11 +179,31 @@ def merge_driver(options: Namespace, console: Console) -> int:
     merged = Merge(console, options.path, contents[0], contents[1], contents[2]).result()
     if merged is None:
         labels = ("-L", "ours", "-L", "base", "-L", "theirs")
-        done = git(console.directory, "merge-file", "-q", *labels, paths[1], paths[0], paths[2])
+        done = git(console.directory, "merge-file", "-q", "-p", *labels, paths[1], paths[0], paths[2])
+        if not 0 <= done.returncode < 128:
+            raise Failed(f"git cannot merge {options.path} as text")
+        disk.put(paths[1], done.stdout)
         return DONE if done.returncode == 0 else REFUSED
-    with open(paths[1], "wb") as file:
-        file.write(merged)
+    # In one step: of a file that was cut short git would read that our side deleted the rest.
+    disk.put(paths[1], merged)
     return DONE
+
+
+class Held(NamedTuple):
+    """A commit that has a file: its blob, and the tree of the folder that it lies in."""
+
+    commit: str
+    blob: str
+    tree: str
+
+
+def one_of(blob: str, *tiers: Iterable[Held]) -> str | None:
+    """The commit with this blob in the first tier that has one; None where those of it differ in the files beside it."""
+    for tier in tiers:
+        found = [held for held in tier if held.blob == blob]
+        if found:
+            return found[0].commit if len({held.tree for held in found}) == 1 else None
+    return None
 
 
 class Merge:
@@ -196,8 +226,10 @@ class Merge:
         if self.name == MANIFEST:
             return merges.merge(MANIFEST, self.base, self.ours, self.theirs, self.others())
         first: Side = "ours"
-        if self.name == LOG:
+        if self.name == LOG and self.base is not None:
             # git asks no driver of a manifest that one side alone changed. The log that it seals is to come first.
+            if not all(self.commits):
+                return None
             sealed = [self.beside(commit, MANIFEST) for commit in self.commits]
             if sealed[0] is not None and sealed[0] == sealed[1] and sealed[2] is not None:
                 first = merges.sealed_first(sealed[2], self.ours, self.theirs)
@@ -234,38 +266,37 @@ class Merge:
 
     @cached_property
     def commits(self) -> tuple[str | None, str | None, str | None]:
-        """For base, ours and theirs a commit that has the file as it was given."""
-        wanted = [blob(self.directory, content) for content in self.contents]
-        found: dict[str, str] = {}
-        for commit, held in self.having(self.candidates()):
-            found.setdefault(held, commit)
-        if not all(held in found for held, content in zip(wanted, self.contents, strict=True) if content):
-            listed = git(
-                self.directory, "rev-list", "--all", "--reflog", f"--max-count={MOST_COMMITS}", "--", self.path
-            )
-            for commit, held in self.having(listed.stdout.decode().split()):
-                found.setdefault(held, commit)
-        base, ours, theirs = (found.get(held) for held in wanted)
-        return base, ours, theirs
-
-    def candidates(self) -> list[str]:
-        """What git may be merging: the two sides, where they parted, and what a picked commit stands on."""
+        """For base, ours and theirs a commit that has the file as it was given; None where that cannot be told."""
+        base, ours, theirs = (blob(self.directory, content) for content in self.contents)
         named = [name.removeprefix("GITHEAD_") for name in self.environment if name.startswith("GITHEAD_")]
-        heads = [*named, *HEADS]
-        parted = [line for head in heads for line in git(self.directory, "merge-base", "--all", "HEAD", head).stdout.decode().split()]  # fmt: skip
-        return ["HEAD", *heads, *parted, *(f"{head}^" for head in heads)]
+        merged = [*named, *MERGED]
+        parted = [line for head in merged for line in git(self.directory, "merge-base", "--all", "HEAD", head).stdout.decode().split()]  # fmt: skip
+        listed = git(self.directory, "rev-list", "--all", "--reflog", f"--max-count={MOST_COMMITS}", "--", self.folder)
+        rest = self.having(listed.stdout.decode().split())
+        other = [self.having(merged), self.having(PICKED), rest]
+        # What was picked stands on the base of the merge.
+        before = [f"{commit}^" for tier in other for commit, held, _ in tier if held == theirs]
+        return (
+            one_of(base, self.having(parted), self.having(f"{head}^" for head in PICKED), self.having(before), rest),
+            one_of(ours, self.having(["HEAD"]), rest),
+            one_of(theirs, *other),
+        )
 
-    def having(self, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """(commit, blob of the file in it) of those that have it."""
+    def having(self, commits: Iterable[str]) -> list[Held]:
+        """Those of some commits that have the file."""
         names = list(dict.fromkeys(commits))
-        asking = "".join(f"{name}:{self.path}\n" for name in names).encode("utf-8", "surrogateescape")
-        if "\n" in self.path:
-            return
-        done = git(self.directory, "cat-file", "--batch-check=%(objecttype) %(objectname)", given=asking)
-        for name, row in zip(names, done.stdout.decode("utf-8", "replace").splitlines(), strict=False):
+        if "\n" in self.path or not names:
+            return []
+        asking = "".join(f"{name}:{self.path}\n{name}:{self.folder.rstrip('/')}\n" for name in names)
+        given = asking.encode("utf-8", "surrogateescape")
+        done = git(self.directory, "cat-file", "--batch-check=%(objecttype) %(objectname)", given=given)
+        rows = done.stdout.decode("utf-8", "replace").splitlines()
+        found: list[Held] = []
+        for name, row, tree in zip(names, rows[::2], rows[1::2], strict=False):
             kind, _, held = row.partition(" ")
             if kind == "blob":
-                yield name, held
+                found.append(Held(name, held, tree))
+        return found
 
     def beside(self, commit: str | None, name: str) -> bytes | None:
         """A file of the same bundle in a commit."""

@@ -69,6 +69,8 @@ def merge(
         if any(marked(data) for data in (ours, theirs)):
             return None
         if name in LINES:
+            if base is not None and not (keeps(ours, base) and keeps(theirs, base)):
+                return None  # a line was changed or taken away, which a union would bring back
             return lines(ours, theirs) if first == "ours" else lines(theirs, ours)
         if name == RELATIONS:
             return relations(base, ours, theirs)
@@ -119,6 +121,19 @@ def lines(ours: bytes, theirs: bytes) -> bytes:
     end = b"\r\n" if b"\r\n" in (ours or theirs) else b"\n"
     head = ours + end if ours.strip(MARK) and not ours.endswith(b"\n") else ours
     return head + end.join(new) + (b"" if torn else end)
+
+
+def keeps(side: bytes, base: bytes) -> bool:
+    """Whether every whole line of the base is in a side, however it is written there."""
+    rows = [line.rstrip(b"\r") for line in base.removeprefix(MARK).split(b"\n")]
+    there = {line.rstrip(b"\r") for line in side.removeprefix(MARK).split(b"\n")}
+    left = [line for line in rows if line.strip() and line not in there]
+    if left and left[-1] == rows[-1] and not is_json(rows[-1]):
+        left.pop()  # torn off, and perhaps completed since
+    if not left:
+        return True
+    said = {event_of(line) for line in there}
+    return all((event := event_of(line)) is not None and event in said for line in left)
 
 
 def event_of(line: bytes) -> str | None:
@@ -493,7 +508,7 @@ def resolve(name: str, files: Mapping[str, bytes], found: Mapping[str, bytes]) -
         base = None
     if name == MANIFEST:
         others = {
-            other: Sides(merged=found.get(other, content))
+            other: Sides(*sides(content)[1:], found[other]) if other in found else Sides(merged=content)
             for other, content in files.items()
             if other in found or not marked(content)
         }
@@ -519,9 +534,16 @@ def sealed_first(manifest: bytes, ours: bytes, theirs: bytes) -> Side:
 
 
 def is_certain(name: str, data: bytes) -> bool:
-    """Whether there is one right answer: not where a proposal may have been taken up on the side that lacks it."""
+    """Whether there is one right answer.
+
+    Without a base it is not known what a side took away: not where a side has nothing of its own, though it changed
+    something, and not where a proposal may have been taken up on the side that lacks it.
+    """
     marks = sides(data)
     if name != RELATIONS or marks.base is not None:
         return True
+    mine, other = stated(marks.ours), stated(marks.theirs)
+    if mine is None or other is None or not (mine.items.keys() - other.items and other.items.keys() - mine.items):
+        return False
     word = b"proposed-supersession-of"
     return marks.ours.count(word) == marks.theirs.count(word)
