@@ -401,3 +401,221 @@ def test_lenses_are_pressed(tmp_path: Path) -> None:
         lenses = editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
         assert "active" in lenses[0]["command"]["title"]
         assert "memidex.accept" not in [lens["command"]["command"] for lens in lenses]
+
+
+# What a second pair of eyes found -------------------------------------------------------------------------------------
+
+VERIFIED = CANDIDATE.replace('"agent"', '"agent-verified"')
+"""A candidate whose event counts, so that it can be taken back."""
+OTHERS = '{"buildOrdinal":1,"id":"z-0","origin":"agent-verified","type":"contradicted"}\n'
+
+
+def test_nothing_is_decided_before_the_settings_are_there(tmp_path: Path) -> None:
+    answers = {"workspace/configuration": lambda _: NotImplemented}
+    made = sketch(CANDIDATE, tmp_path)
+    editor = Editor(tmp_path, capabilities=KNOWS, answers=answers)
+    with editor:
+        editor.until(lambda: any(one["method"] == "workspace/configuration" for one in editor.asked))
+        record = made.path("record.md")
+        editor.open(record)
+        data = made.path(LOG).read_bytes()
+        command = {"command": "memidex.accept", "arguments": [{"uri": uri(record)}]}
+        number = editor.begin("workspace/executeCommand", command)
+        editor.hover(record, 2, 8)
+        assert made.path(LOG).read_bytes() == data
+        asked = next(one for one in editor.asked if one["method"] == "workspace/configuration")
+        editor.send(id=asked["id"], result=[{"trusted": False}])
+        assert editor.response(number)["result"]["refused"] == "untrusted"
+        assert made.path(LOG).read_bytes() == data
+
+
+def test_trust_that_is_withdrawn_is_seen_in_what_is_offered(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        editor.open(made.path("record.md"))
+        editor.settings = {"trusted": False}
+        editor.notify("workspace/didChangeConfiguration", {"settings": None})
+        assert run(editor, "accept", id=made.ids["a"])["refused"] == "untrusted"
+        editor.until(lambda: any(one["method"] == "workspace/codeLens/refresh" for one in editor.asked))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"memidex": {"trusted": "false"}},
+        {"memidex": {"trusted": 0}},
+        {"memidex": None, "trusted": False},
+        {"memidex": [], "trusted": False},
+        {"memidex.trusted": False, "memidex": {"rules": {}}},
+    ],
+)
+def test_what_is_not_plainly_trust_is_none(tmp_path: Path, options: Any) -> None:
+    editor, made = started(tmp_path, initializationOptions=options)
+    with editor:
+        assert run(editor, "accept", id=made.ids["a"])["refused"] == "untrusted"
+
+
+@pytest.mark.parametrize("options", [None, {}, {"trusted": None}, {"memidex": {"rules": {}}}])
+def test_a_client_that_says_nothing_of_trust_decides(tmp_path: Path, options: Any) -> None:
+    editor, made = started(tmp_path, initializationOptions=options)
+    with editor:
+        assert run(editor, "accept", id=made.ids["a"])["status"] == "active"
+
+
+def test_a_line_that_the_person_does_not_see_is_not_decided_upon(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, VERIFIED)
+    with editor:
+        path = made.path(LOG)
+        editor.open(path)
+        run(editor, "accept", id=made.ids["a"])
+        path.write_text(OTHERS + path.read_text())  # and the client has not read it again
+        editor.changed(path)
+        editor.until(lambda: editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "candidate")
+        found = [
+            one for one in offered(editor, path, {"line": 0, "character": 3}) if one["title"].startswith("Retract")
+        ]
+        assert [one["title"] for one in found] == ["Retract: confirmed of build 1"]
+        data = path.read_bytes()
+        command = found[0]["command"]
+        answer = editor.request(
+            "workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]}
+        )
+        assert answer["refused"] in ("stale", "unsaved-edits")
+        assert path.read_bytes() == data
+
+
+def test_an_event_is_taken_back_by_the_action_on_its_line(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, VERIFIED)
+    with editor:
+        path = made.path(LOG)
+        editor.open(path)
+        found = next(
+            one for one in offered(editor, path, {"line": 0, "character": 3}) if one["title"].startswith("Retract")
+        )
+        assert "edit" not in found
+        command = found["command"]
+        editor.request("workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]})
+        assert [event["type"] for event in log(made)] == ["confirmed", "retracted"]
+        assert log(made)[-1]["retracts"] == ["a-1"]
+
+
+def test_an_open_record_wins_over_the_disk_after_a_decision_too(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        run(editor, "accept", id=made.ids["a"])
+        record.write_text("<<<<<<< HEAD\n" * 30 + record.read_text())
+        other = made.path(LOG)
+        other.write_text(other.read_text() + '{"buildOrdinal":2,"id":"x","origin":"agent-verified","type":"helpful"}\n')
+        editor.changed(record, other)
+        editor.until(lambda: editor.request("memidex/card", {"id": made.ids["a"]})["counts"]["helpful"] == 1)
+        editor.settled()
+        assert "conflict-markers" not in editor.rules(record)
+        assert editor.request("memidex/card", {"uri": uri(record)})["status"] == "active"
+
+
+def test_a_key_typed_and_taken_back_in_an_older_log_loses_no_decision(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        path = made.path(LOG)
+        text = path.read_text()
+        editor.open(path)
+        run(editor, "accept", id=made.ids["a"])
+        editor.change(path, text + " ", 2)
+        answer = run(editor, "contradict", id=made.ids["a"])
+        assert answer["refused"] == "unsaved-edits"
+        editor.change(path, text, 3)
+        assert editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "active"
+        assert run(editor, "contradict", id=made.ids["a"])["status"] == "active"
+
+
+def test_who_has_an_older_text_is_not_told_to_save_it(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        path = made.path(LOG)
+        editor.open(path)
+        with path.open("a") as file:
+            file.write('{"buildOrdinal":2,"id":"x","origin":"agent-verified","type":"helpful"}\n')
+        editor.changed(path)
+        answer = run(editor, "accept", id=made.ids["a"])
+        assert answer["refused"] == "unsaved-edits"
+        assert "save" not in answer["message"]
+        assert "read it again" in answer["message"]
+
+
+def test_words_of_a_record_make_no_link_in_a_question_or_an_action(tmp_path: Path) -> None:
+    hostile = "[Fix it](command:workbench.action.quit) $(alert)"
+    text = PROPOSAL.replace("-- record.md --\n", f"-- record.md --\n## Summary\n\n{hostile}\n\n## Detail\n\nd\n", 1)
+    answers = {"window/showMessageRequest": lambda _: None}
+    editor, made = started(tmp_path, text, merged(KNOWS, ABLE), answers=answers)
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        assert run(editor, "forget", id=made.ids["a"])["refused"] == "cancelled"
+        asked = next(one["params"] for one in editor.asked if one["method"] == "window/showMessageRequest")
+        assert "has nothing to replace" in asked["message"]
+        titles = [one["title"] for one in offered(editor, record, {"line": 2, "character": 8})]
+        assert any("Fix it" in title for title in titles)
+        proposal = made.path("record.md", "b")
+        editor.open(proposal)
+        tips = [one["command"].get("tooltip") or "" for one in offered(editor, proposal, {"line": 2, "character": 8})]
+        assert any("Fix it" in tip for tip in tips)
+        for shown in (asked["message"], *titles, *tips):
+            assert "](" not in shown
+            assert "$(" not in shown
+
+
+def test_an_answer_is_about_the_record_as_it_was_asked_about(tmp_path: Path) -> None:
+    answers = {"window/showMessageRequest": lambda _: NotImplemented}
+    editor, made = started(tmp_path, PROPOSAL, merged(KNOWS, ABLE), answers=answers)
+    with editor:
+        command = {"command": "memidex.forget", "arguments": [{"id": made.ids["a"]}]}
+        number = editor.begin("workspace/executeCommand", command)
+        editor.until(lambda: any(one["method"] == "window/showMessageRequest" for one in editor.asked))
+        assert run(editor, "confirm", id=made.ids["a"])["status"] == "active"
+        asked = next(one for one in editor.asked if one["method"] == "window/showMessageRequest")
+        editor.send(id=asked["id"], result={"title": "Forget"})
+        assert editor.response(number)["result"]["refused"] == "stale"
+
+
+def test_a_root_is_named_with_or_without_a_slash_at_its_end(tmp_path: Path) -> None:
+    editor, made = started(tmp_path)
+    with editor:
+        for root in (f"{made.root}/", f"{uri(made.root)}/", uri(made.root)):
+            assert run(editor, "gc", root=root) == {"removed": [], "marked": []}
+
+
+def test_lenses_and_hints_are_asked_for_again_after_a_decision(tmp_path: Path) -> None:
+    refreshes = {"workspace": {"inlayHint": {"refreshSupport": True}}}
+    editor, made = started(tmp_path, capabilities=merged(KNOWS, refreshes))
+    with editor:
+        record = made.path("record.md")
+        editor.open(record)
+        lenses = editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
+        accept = next(lens["command"] for lens in lenses if lens["command"]["title"] == "Accept")
+        editor.request("workspace/executeCommand", {"command": accept["command"], "arguments": accept["arguments"]})
+        wanted = ("workspace/codeLens/refresh", "workspace/inlayHint/refresh")
+        editor.until(lambda: all(any(one["method"] == method for one in editor.asked) for method in wanted))
+        titles = [
+            lens["command"]["title"]
+            for lens in editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
+        ]
+        assert titles[0].startswith("active")
+        assert "Accept" not in titles
+
+
+def test_a_proposal_is_applied_from_its_lens(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, PROPOSAL, settings=NEVER)
+    with editor:
+        record = made.path("record.md", "b")
+        editor.open(record)
+        lenses = editor.request("textDocument/codeLens", {"textDocument": {"uri": uri(record)}})
+        commands = {lens["command"]["title"]: lens["command"] for lens in lenses}
+        assert {"Apply", "Compare"} <= commands.keys()
+        apply = commands["Apply"]
+        card = editor.request(
+            "workspace/executeCommand", {"command": apply["command"], "arguments": apply["arguments"]}
+        )
+        assert card["status"] == "active"
+        assert editor.request("memidex/card", {"id": made.ids["a"]})["status"] == "superseded"

@@ -11,6 +11,7 @@ WHITE = re.compile(r"[\s\x00-\x1f\x7f\x85\u2028\u2029]+")
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u2800\ufff0-\ufff8\ud800-\udfff]")
 # What makes markup wherever it stands; a colon, a dot or an at sign only where a renderer would make a bare address of it.
 MARKUP = re.compile(r"[\\`*_\[\]<>&|~]|\$(?=\()|:(?=\S)|@|(?<=[wW]{3})\.")
+JOINED = re.compile(r"(\]|\$)(\()")
 LINE_START = re.compile(r"(?:[#+=-]|[0-9]+(?=[.)]))")
 
 
@@ -61,5 +62,8 @@ def clipped(text: str, limit: int) -> str:
 
 
 def plain(text: str, limit: int = 80) -> str:
-    """The text on one line for places that show no Markdown: lenses, hints, labels."""
-    return clipped(visible(WHITE.sub(" ", text[: 4 * limit]).strip()), limit)
+    """The text on one line for places that show no Markdown: lenses, hints, labels, messages.
+
+    Some make a link of `[a](b)` and a picture of `$(a)` all the same: a space keeps these apart.
+    """
+    return clipped(JOINED.sub(r"\1 \2", visible(WHITE.sub(" ", text[: 4 * limit]).strip())), limit)

@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -31,13 +31,18 @@ from memidex.store import opening, writing
 from memidex.store.commit import Commit
 from memidex.store.snapshot import Entry, Root
 from memidex.text import Source
+from memidex.text.source import BOM
 
 if TYPE_CHECKING:
     from memidex.lsp.server import App
 
 POLICIES = "policies.md"
+WRITTEN = ("evidence/outcomes.jsonl", "relations.json", "manifest.json")
+"""What a decision writes of a bundle that is there."""
 MOST_NEAR = 64
 """Related records that are read again before a decision; of more, what is known of them is believed."""
+LONGEST = 1_000
+"""Characters of a message."""
 PROPOSED = "proposed-supersession-of"
 ASKED = ("accept", "reject", "forget", "supersede")
 """Decisions that may retire a record on which others rest."""
@@ -54,6 +59,13 @@ def policy(app: App) -> Policy:
     return Policy(trusted=app.trusted)
 
 
+class Text(NamedTuple):
+    """A file that the client has open: the text that it shows, and the one that counts, which a decision may have left."""
+
+    shown: Source
+    counts: Source
+
+
 class Front:
     """What the commands have in common: which root they name, and how they are refused."""
 
@@ -68,25 +80,26 @@ class Front:
 
     async def roots(self) -> list[Root]:
         """The open roots, or the one that is named."""
+        await self.app.configured.wait()
         await self.app.session.discovered.wait()
         return roots_named(self.app, self.app.scene(), self.wanted)
 
-    def open_texts(self, path: str) -> dict[str, Source]:
-        """What the client has open in a root, but for texts that a decision overtook."""
+    def open_texts(self, path: str) -> dict[str, Text]:
+        """What the client has open in a root."""
         session = self.app.session
-        found: dict[str, Source] = {}
+        found: dict[str, Text] = {}
         for here in session.uris:
             document = session.document(here) if here.startswith(path + "/") else None
-            if document and not session.is_overtaken(here, document.source):
-                found[here] = document.source
+            if document:
+                found[here] = Text(document.source, session.counted(here, document.source))
         return found
 
-    async def take(self, path: str, folders: Iterable[str], commit: Commit, texts: Mapping[str, Source]) -> None:
+    async def take(self, path: str, folders: Iterable[str], commit: Commit, texts: Mapping[str, Text]) -> None:
         """Bring what was written, or was found to be other than it was known, into the session."""
         folders = {*folders, *desk.folders(path, commit)}
-        ours = tuple([folder + "/" for folder in folders])
         rules = f"{path}/{POLICIES}" if commit.rules else None
-        mine = {here: one.string for here, one in texts.items() if here.startswith(ours) or here == rules}
+        ours = {f"{folder}/{name}" for folder in desk.folders(path, commit) for name in WRITTEN} | {rules}
+        mine = {here: one.shown.string for here, one in texts.items() if here in ours}
         await self.app.session.take_written(path, folders, mine)
         if rules:
             self.app.session.file_changed(path, rules)
@@ -99,10 +112,12 @@ class Front:
         return {**told, "card": card} if card else told
 
     def warn(self, message: str) -> None:
-        self.app.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"memidex: {message}"))
+        told = f"memidex: {plain(message, LONGEST)}"
+        self.app.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, told))
 
     async def found(self) -> tuple[Root, Entry] | Refused:
         """The record that the command names."""
+        await self.app.configured.wait()  # which may say that nothing is to be written
         uri, name = text(self.wanted, "uri"), text(self.wanted, "id")
         where = text(self.wanted, "root")
         if name is not None and (where is not None or uri is None):
@@ -200,15 +215,18 @@ class Deciding(Front):
             return False
         return getattr(answer, "title", None) == go
 
-    def touched(self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Source]) -> str | None:
+    def touched(self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Text]) -> str | None:
         """What the person is asked, on a worker; None where the decision is refused, or touches nothing else."""
         always = self.app.settings.get("confirmRetire") == "always"
         entry = root.entries.get(directory)
         if entry is None or (self.operation == "accept" and not any(entry.related(PROPOSED))):
             return None
-        outcome, _ = self.write(root, held, directory, texts, rehearsal=True)
-        if isinstance(outcome.answer, Refused):
+        outcome, commit = self.write(root, held, directory, texts, rehearsal=True)
+        if isinstance(outcome.answer, Refused) or commit is None:
             return None
+        # What is answered is about the record as it is now: one that moves while the person thinks is refused.
+        here = (part.tail for part in commit.parts if f"{root.path}/{part.place}" == directory)
+        self.texts["seen"] = self.texts["seen"] or next(here, None)
         entry = outcome.root.entries.get(directory, entry)
         # By the address that the change was decided by, whatever form the command gave it in.
         change = self.change(outcome.root, directory)
@@ -249,7 +267,7 @@ class Deciding(Front):
         return card
 
     def write(
-        self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Source], *, rehearsal: bool = False
+        self, root: Root, held: Buffers, directory: str, texts: Mapping[str, Text], *, rehearsal: bool = False
     ) -> tuple[desk.Outcome, Commit | None]:
         """Decide and write, on a worker, with what the change comes to."""
         commits: list[Commit] = []
@@ -287,8 +305,6 @@ class Collecting(Front):
         roots = await self.roots()
         if len(roots) != 1:
             raise InvalidParams("Invalid Params: `root` names none of the open roots, or is needed to tell them apart")
-        if not policy(self.app).trusted:
-            return self.refused(Refused("untrusted", "the folder is not trusted, so nothing in it is changed"))
         return await asyncio.shield(self.app.session.start(self.collect(roots[0].path, dry)))
 
     async def collect(self, path: str, dry: bool) -> Answer:
@@ -297,6 +313,8 @@ class Collecting(Front):
             root = session.current() and session.root_at(path)
             if root is None:
                 return self.refused(Refused("unknown-record", f"{path} is no root any more"))
+            if not policy(self.app).trusted:
+                return self.refused(Refused("untrusted", "the folder is not trusted, so nothing in it is changed"))
             held, texts = session.buffers[path].pinned(), self.open_texts(path)
             try:
                 answer = await session.away(collect, root, held, texts, dry=dry)
@@ -310,7 +328,7 @@ class Collecting(Front):
         return {"removed": gone, "marked": marked, **({"dryRun": True} if dry else {})}
 
 
-def collect(root: Root, held: Buffers, texts: Mapping[str, Source], *, dry: bool) -> Commit | Refused:
+def collect(root: Root, held: Buffers, texts: Mapping[str, Text], *, dry: bool) -> Commit | Refused:
     """Remove old generations, on a worker; what was removed, or with `dry` would be."""
     root = on_disk(root, held, [])
     commit = collection(root)
@@ -363,7 +381,7 @@ def on_disk(root: Root, held: Buffers, directories: Iterable[str]) -> Root:
     return root
 
 
-def unsaved(root: Root, commit: Commit, texts: Mapping[str, Source]) -> Refused | None:
+def unsaved(root: Root, commit: Commit, texts: Mapping[str, Text]) -> Refused | None:
     """The refusal where an open text of a bundle that the commit writes to is not the one on disk."""
     for folder in desk.folders(root.path, commit):
         here = [path for path in texts if path.startswith(folder + "/")]
@@ -371,11 +389,12 @@ def unsaved(root: Root, commit: Commit, texts: Mapping[str, Source]) -> Refused 
         for path in here if bundle else ():
             name = path[len(folder) + 1 :]
             known = bundle.files.get(name) if bundle else None
-            if (known or name in FILES) and differs(known, name, texts[path]):
-                return refusal(f"{name} of {folder.rpartition('/')[2]}")
+            if (known or name in FILES) and differs(known, name, texts[path].counts):
+                return refusal(f"{name} of {folder.rpartition('/')[2]}", known, texts[path].counts)
     path = f"{root.path}/{POLICIES}"
-    if commit.rules and path in texts and differs(root.reader.file(path), POLICIES, texts[path]):
-        return refusal(POLICIES)
+    known = root.reader.file(path) if commit.rules and path in texts else None
+    if commit.rules and path in texts and differs(known, POLICIES, texts[path].counts):
+        return refusal(POLICIES, known, texts[path].counts)
     return None
 
 
@@ -383,7 +402,10 @@ def differs(known: File | None, name: str, source: Source) -> bool:
     return overlaid(known, name, source) is not known if known else bool(source.string)
 
 
-def refusal(what: str) -> Refused:
+def refusal(what: str, known: File | None, source: Source) -> Refused:
+    """What says that a file has unsaved edits; of one that is only older than the disk, never that it should be saved."""
+    if known is not None and known.source.string.startswith(source.string.removeprefix(BOM)):
+        return Refused("unsaved-edits", f"{what} is open as it was before; read it again from disk first, or close it")
     return Refused("unsaved-edits", f"{what} is open with edits that are not saved; save or close it first")
 
 

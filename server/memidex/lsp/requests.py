@@ -131,6 +131,7 @@ def roots_named(app: App, scene: Scene, wanted: dict[str, Any]) -> list[Root]:
     """The open roots, or the one that a request names by its path or URI; none where that is not open."""
     where = text(wanted, "root")
     path = app.session.path(where) if where is not None and where.startswith("file:") else where
+    path = path.rstrip("/") if path else path
     return [root for root in scene.snapshot.roots if where is None or root.path == path]
 
 

@@ -68,6 +68,11 @@ class App:
         """Whether the client knows our own requests, and is told what moves."""
         self.trusted_at_start = True
         """What the client said of the workspace's trust when it began."""
+        self.configured = asyncio.Event()
+        """Whether the settings that the client was asked for are there, or it gave none in time."""
+        self.configured.set()
+        self.fetching = 0
+        """How often the client is being asked for its settings."""
         self.told: dict[str, tuple[str, int | None]] = {}
         """By path, the result id and version of what the client was told last, as far as that is not nothing."""
         self.refreshing: asyncio.TimerHandle | None = None
@@ -304,24 +309,32 @@ class App:
     async def fetch_settings(self) -> None:
         """Ask the client for its settings, and take what is of the right form."""
         items = types.ConfigurationParams([types.ConfigurationItem(section="memidex")])
+        self.fetching += 1
+        self.configured.clear()
         try:
             found = await self.ask(types.WORKSPACE_CONFIGURATION, items)
+            self.take_settings(cast(Sequence[Any], found)[0] if isinstance(found, (list, tuple)) and found else None)
         except Exception as error:
             logger.warning("no settings from the client: %s", error or type(error).__name__)
-            return
-        self.take_settings(cast(Sequence[Any], found)[0] if isinstance(found, (list, tuple)) and found else None)
+        finally:
+            self.fetching -= 1
+            if not self.fetching:
+                self.configured.set()
 
     def take_settings(self, found: Any) -> None:
         if isinstance(found, dict):
             # Nested, the section alone, or with the settings' full names as keys; and what stands beside a nested one,
-            # where clients say whether the workspace is trusted. No place can say more trust than another.
+            # where clients say whether the workspace is trusted. It is where every place that says anything says so;
+            # null is what some clients send for what is not set.
+            before = self.trusted
             values = cast(dict[str, Any], found)
             inner = values.get("memidex")
             nested = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
             beside = {name.removeprefix("memidex."): value for name, value in values.items() if name != "memidex"}
-            self.settings = {**beside, **nested}
-            if beside.get("trusted") is False:
-                self.settings["trusted"] = False
+            said = [place["trusted"] for place in (beside, nested) if place.get("trusted") is not None]
+            self.settings = {**beside, **nested, "trusted": all(value is True for value in said)}
+            if self.trusted != before:
+                self.refresh(types.WORKSPACE_CODE_LENS_REFRESH, "code_lens")
 
     def saved(self, uri: str) -> None:
         """A document was saved: what the client does not watch may depend on it."""
@@ -375,6 +388,8 @@ def register(app: App) -> None:
         app.follows = isinstance(experimental, dict) and bool(cast(dict[str, Any], experimental).get("memidex"))
         app.take_settings(params.initialization_options)
         app.trusted_at_start = app.trusted
+        if app.capability("workspace", "configuration"):
+            app.configured.clear()  # it is asked once it says that it is ready
         app.patience = asyncio.get_running_loop().create_task(begin_anyway())
 
     @server.feature(types.INITIALIZED)
@@ -387,6 +402,7 @@ def register(app: App) -> None:
         """A client that never says that it is ready is served without being asked anything."""
         await asyncio.sleep(PATIENCE)
         if not app.begun:
+            app.configured.set()
             await app.session.discover(app.session.folders())
 
     async def begin() -> None:

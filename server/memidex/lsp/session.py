@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from memidex.lsp import convert
 from memidex.lsp.checking import (
@@ -52,7 +52,7 @@ from memidex.rules import engine
 from memidex.rules.rule import Finding, Selection
 from memidex.store import disk, opening
 from memidex.store.snapshot import Entry, Root, Snapshot, entry, place_of
-from memidex.text import Source
+from memidex.text import Source, decode
 from memidex.text.source import BOM
 
 logger = logging.getLogger(__name__)
@@ -100,6 +100,13 @@ class Events(Protocol):
         ...
 
 
+class Overtaken(NamedTuple):
+    """The text that a client has of a file that a decision wrote to, and the text that the decision left there."""
+
+    text: str
+    left: str
+
+
 class Session:
     """See the module."""
 
@@ -133,8 +140,8 @@ class Session:
         """Paths of open files whose newest text is not in the snapshot yet."""
         self.heavy: dict[str, asyncio.Task[None]] = {}
         """Large open files that are being read."""
-        self.overtaken: dict[str, str] = {}
-        """Texts of open files that a decision wrote to and that the client did not read again yet: the disk counts."""
+        self.overtaken: dict[str, Overtaken] = {}
+        """Open files that a decision wrote to, and that the client may not have read again yet."""
         self.crew: asyncio.Task[None] | None = None
         self.settling: asyncio.TimerHandle | asyncio.Handle | None = None
         self.settle_took = 0.0
@@ -277,22 +284,21 @@ class Session:
         document = self.document(path)
         if root is None or document is None:
             return
-        if self.is_overtaken(path, document.source):
-            return
+        source = self.counted(path, document.source)
         held = self.buffers[root.path]
-        if document.source.string.startswith(BOM):
-            held.marked[path] = document.source
+        if source.string.startswith(BOM):
+            held.marked[path] = source
         else:
             held.marked.pop(path, None)
         place = place_of(root.path, path)
         if place is None:
-            held.files[path] = overlaid(held.file(path), path.rpartition("/")[2], document.source)
+            held.files[path] = overlaid(held.file(path), path.rpartition("/")[2], source)
             self.file_changed(root.path, path)
             return
         directory, name = place
         before = self.before(root, directory)
         if before is not None:
-            after = with_text(before, name, document.source)
+            after = with_text(before, name, source)
             self.take_buffer(root, after, entry(after, stamp_in(root, directory)))
 
     async def apply_heavy(self, path: str) -> None:
@@ -302,19 +308,20 @@ class Session:
                 del self.edited[path]
                 root, document = self.snapshot.root_of(path), self.document(path)
                 place = place_of(root.path, path) if root else None
-                if root is None or document is None or self.is_overtaken(path, document.source):
+                if root is None or document is None:
                     continue
                 if place is None:
                     self.apply(path)
                     continue
                 before = self.buffers[root.path].bundles.get(place[0])
+                counted = self.counted(path, document.source)
 
                 def work(
                     _cancelled: Cancelled,
                     root: Root = root,
                     before: Bundle | None = before,
                     place: tuple[str, str] = place,
-                    source: Source = document.source,
+                    source: Source = counted,
                 ) -> tuple[Bundle, Entry] | None:
                     known = before or (opening.read_bundle(place[0], root.path) if place[0] in root.entries else None)
                     after = with_text(known, place[1], source) if known else None
@@ -332,12 +339,23 @@ class Session:
             del self.heavy[path]
         self.schedule()
 
-    def is_overtaken(self, path: str, source: Source) -> bool:
-        """Whether an open text is still the one from before a decision wrote to its file, and so nobody's edit."""
-        if self.overtaken.get(path) == source.string:
-            return True
-        self.overtaken.pop(path, None)
-        return False
+    def counted(self, path: str, source: Source) -> Source:
+        """What counts of an open file: its text, which wins over the disk.
+
+        Only while it is still the text from before a decision wrote to the file, which is nobody's edit, and the file is
+        still as the decision left it, does the file count. What others write is not mixed with what the person sees.
+        """
+        known = self.overtaken.get(path)
+        if known is None or known.text != source.string:
+            return source
+        now = self.on_disk(path)
+        return now if now is not None and now.string == known.left else source
+
+    def on_disk(self, path: str) -> Source | None:
+        """The text of a root's file on disk; None where it cannot be read."""
+        root = self.snapshot.root_of(path)
+        found = disk.read_other(path, root.path) if root else None
+        return Source(decode(found)[0]) if isinstance(found, bytes) else None
 
     def take_buffer(self, root: Root, bundle: Bundle, item: Entry) -> None:
         self.buffers[root.path].bundles[bundle.directory] = bundle
@@ -682,8 +700,10 @@ class Session:
         """
         for open_path, text in texts.items():
             document = self.document(open_path)
-            if document and document.source.string == text:
-                self.overtaken[open_path] = text
+            left = self.on_disk(open_path)
+            appended = left is not None and (not open_path.endswith(".jsonl") or left.string.startswith(text))
+            if left is not None and appended and document and document.source.string == text != left.string:
+                self.overtaken[open_path] = Overtaken(text, left.string)
         lock = self.reading.setdefault(path, asyncio.Lock())
         async with lock:
             held = self.buffers.get(path)
