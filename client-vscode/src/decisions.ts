@@ -40,6 +40,7 @@ export async function run(name: string, args: unknown[], next: Run, screen: Scre
     if (!detail) return undefined;
     asked = { ...asked, summary, detail };
   }
+  if (verb === 'compare' && asked) asked = { ...asked, show: false }; // both are shown beside each other here
   const answer = await next(name, asked ? [asked] : args);
   if (review) {
     if (isObject(answer)) screen.hint(bare(`memidex: ${[`${answer['position']} of ${answer['total']}`, answer['message']].join(MIDDLE)}`));

@@ -406,7 +406,10 @@ def floored(bundle: Path, away: Path) -> float:
     os.write(handle, b"x" * 200)
     os.fsync(handle)
     os.close(handle)
-    (away / "new").write_bytes(b"x" * 600)
+    handle = os.open(away / "new", os.O_WRONLY | os.O_CREAT, 0o644)
+    os.write(handle, b"x" * 600)
+    os.fsync(handle)
+    os.close(handle)
     (away / "new").replace(away / "manifest")
     return time.perf_counter() - before
 

@@ -50,6 +50,9 @@ const foundation = fs.readdirSync(bundles).map((id) => path.join(bundles, id, 'r
   .map((file) => /"derived-from",\s*"target": "([^"]+)"/.exec(fs.readFileSync(file, 'utf8'))?.[1]).find(Boolean);
 assert.ok(foundation, 'the example has a record that was derived from another');
 
+const [proposal, proposed] = fs.readdirSync(bundles).map((id) => [id, path.join(bundles, id, 'relations.json')]).filter(([, file]) => fs.existsSync(file))
+  .map(([id, file]) => [id, /"proposed-supersession-of",\s*"target": "([^"]+)"/.exec(fs.readFileSync(file, 'utf8'))?.[1]]).find(([, target]) => target);
+
 const candidate = fs.readdirSync(bundles).find((id) => {
   const log = path.join(bundles, id, 'evidence/outcomes.jsonl');
   return id.startsWith('fact-') && fs.existsSync(log) && !/"(promoted|superseded|deprecated|retracted|overturned)"/.test(fs.readFileSync(log, 'utf8'));
@@ -461,6 +464,19 @@ try {
     await sleep(500);
     assert.equal(await toasts(/./).count(), 0, 'who cancels is not told that it was cancelled');
     assert.equal(fs.readFileSync(log, 'utf8'), before);
+  });
+
+  await step('a proposal is compared with what it would replace, side by side and in one tab', async () => {
+    await open(path.join(bundles, proposal, 'record.md'));
+    await palette('Compare This Proposal');
+    await page.locator('.monaco-diff-editor').first().waitFor();
+    await page.locator('.monaco-diff-editor .view-line', { hasText: proposed }).first().waitFor();
+    await page.locator('.monaco-diff-editor .view-line', { hasText: proposal }).first().waitFor();
+    await sleep(500);
+    await picture('compare');
+    const tabs = await page.locator('.tabs-container .tab').evaluateAll((all) => all.map((tab) => tab.getAttribute('aria-label') ?? ''));
+    assert.deepEqual(tabs.filter((label) => label.includes(proposed) && !label.includes('↔')), [], 'what it would replace is not opened by itself as well');
+    await page.keyboard.press('Control+F4');
   });
 
   await step('a server that dies is started again', async () => {

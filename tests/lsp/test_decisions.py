@@ -246,6 +246,15 @@ def test_compare_shows_the_original(tmp_path: Path) -> None:
         assert run(editor, "compare", id=made.ids["a"])["refused"] == "target-missing"
 
 
+def test_compare_shows_nothing_to_a_client_that_shows_both(tmp_path: Path) -> None:
+    editor, made = started(tmp_path, PROPOSAL, SHOWS)
+    with editor:
+        answer = run(editor, "compare", id=made.ids["b"], show=False)
+        assert answer["proposal"] == uri(made.path("record.md", "b"))
+        editor.settled()
+        assert [one for one in editor.asked if one["method"] == "window/showDocument"] == []
+
+
 def test_a_replacement_without_a_text_is_a_draft_to_be_worded(tmp_path: Path) -> None:
     editor, made = started(tmp_path, capabilities=SHOWS, settings=NEVER)
     with editor:

@@ -57,7 +57,7 @@ def register(app: App) -> None:
 
     @app.server.command("memidex.compare")
     async def compare(*arguments: Any) -> Any:
-        """Open the record that a proposal `{"id" | "uri", "root"?, "target"?}` would replace; gives both URIs."""
+        """Open the record that a proposal `{"id" | "uri", "root"?, "target"?, "show"?}` would replace; gives both URIs."""
         from memidex.lsp.deciding import compared
 
         return await compared(app, argument(arguments))

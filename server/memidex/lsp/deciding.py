@@ -342,7 +342,7 @@ def collect(root: Root, held: Buffers, texts: Mapping[str, Text], *, dry: bool) 
 
 
 async def compared(app: App, wanted: dict[str, Any]) -> Answer:
-    """Show the record that a proposal would replace."""
+    """Show the record that a proposal would replace, unless the client says `"show": false` since it shows both itself."""
     front = Front(app, {}, wanted)
     found = await front.found()
     if isinstance(found, Refused):
@@ -354,7 +354,8 @@ async def compared(app: App, wanted: dict[str, Any]) -> Answer:
         return front.refused(Refused("target-missing", f"{name or 'what the record would replace'} is not there"))
     session = app.session
     original, proposal = (session.uri(f"{one.directory}/record.md") for one in (other, entry))
-    show(app, original)
+    if wanted.get("show") is not False:
+        show(app, original)
     return {"original": original, "proposal": proposal}
 
 
